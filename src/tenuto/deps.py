@@ -1,0 +1,22 @@
+"""Everything that a flow may use, in one frozen value. The facade makes one; tests make their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenuto.policy import Policy
+from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
+from tenuto.recall.indexes import Indexes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deps:
+    store: Store
+    embedder: Embedder
+    tokens: Tokens
+    vault: Vault
+    clock: Clock
+    ids: Ids
+    policy: Policy
+    indexes: Indexes
+    model: Model | None = None

@@ -1,0 +1,143 @@
+"""Every error that Tenuto raises on purpose.
+
+    TenutoError
+    ├── InputError            the caller gave something that cannot be taken
+    │   └── SettingError      a setting that is unknown or out of range
+    ├── NotFound              no such thing for this user
+    ├── Conflict              the thing exists and says otherwise
+    │   └── IllegalMove       a state machine does not allow this step
+    ├── Denied                not allowed
+    ├── ProviderError         something outside of the store did not answer
+    │   ├── EmbedderError
+    │   └── ModelError
+    └── StoreError            the place where everything is kept
+        ├── StoreClosed       used after close()
+        ├── StoreBusy         locked or unreachable for now: try again
+        ├── StoreFull         no space left
+        ├── NotWritable       the path or the role does not allow writing
+        ├── NotADatabase      the file is something else
+        ├── StoreCorrupt      the file is damaged
+        └── SchemaMismatch    made by a newer Tenuto, or waiting for an upgrade
+
+``code`` is stable and meant for programs; the message says what happened and what to do next. The core knows nothing
+of HTTP: a surface maps ``code`` to a status. ``retry`` tells whether the same call may succeed later.
+"""
+
+from __future__ import annotations
+
+
+class TenutoError(Exception):
+    """The root: catch this to catch everything that Tenuto raises on purpose."""
+
+    code: str = "error"
+    retry: bool = False
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class InputError(TenutoError):
+    """The caller gave something that cannot be taken; nothing was written."""
+
+    code = "invalid_input"
+
+
+class SettingError(InputError):
+    """A setting is unknown, of the wrong type or out of range."""
+
+    code = "invalid_setting"
+
+
+class NotFound(TenutoError):
+    """There is no such thing for this user."""
+
+    code = "not_found"
+
+
+class Conflict(TenutoError):
+    """The thing exists already and says otherwise."""
+
+    code = "conflict"
+
+
+class IllegalMove(Conflict):
+    """A state machine does not allow this step; the message names the steps that it allows."""
+
+    code = "illegal_move"
+
+
+class Denied(TenutoError):
+    """Not allowed."""
+
+    code = "denied"
+
+
+class ProviderError(TenutoError):
+    """Something outside of the store did not answer as it should."""
+
+    code = "provider_failed"
+    retry = True
+
+
+class EmbedderError(ProviderError):
+    """The embedder failed; what was written stays and is embedded later."""
+
+    code = "embedder_failed"
+
+
+class ModelError(ProviderError):
+    """The model failed or answered rubbish; the deterministic path took over where there is one."""
+
+    code = "model_failed"
+
+
+class StoreError(TenutoError):
+    """The place where everything is kept cannot do it."""
+
+    code = "store_failed"
+
+
+class StoreClosed(StoreError):
+    """Used after ``close()``."""
+
+    code = "store_closed"
+
+
+class StoreBusy(StoreError):
+    """Locked by another process, or unreachable for now: try again."""
+
+    code = "store_busy"
+    retry = True
+
+
+class StoreFull(StoreError):
+    """No space left; nothing of this call was written."""
+
+    code = "store_full"
+
+
+class NotWritable(StoreError):
+    """The path cannot be written."""
+
+    code = "not_writable"
+
+
+class NotADatabase(StoreError):
+    """The file is something else."""
+
+    code = "not_a_database"
+
+
+class StoreCorrupt(StoreError):
+    """The database is damaged."""
+
+    code = "store_corrupt"
+
+
+class SchemaMismatch(StoreError):
+    """The database was made by a newer Tenuto, or waits for an upgrade."""
+
+    code = "schema_mismatch"

@@ -1,0 +1,1 @@
+"""Which person an address on a channel belongs to."""

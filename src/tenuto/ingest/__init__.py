@@ -1,0 +1,1 @@
+"""Where a message enters, and where it is decided what to keep."""

@@ -1,0 +1,1 @@
+"""What time does: sessions close, summaries stand for messages, memories strengthen or fade."""

@@ -1,0 +1,262 @@
+"""Every number that Tenuto holds by default, with its unit, in one place.
+
+Frozen dataclasses, grouped by room. ``tenuto.open(policy=...)`` takes a :class:`Policy` or a plain mapping such as
+``{"session": {"idle_close": 900}}``; :mod:`tenuto.settings` reads the same names from a file or the environment.
+Durations are ``timedelta`` here and seconds in files; importance is 0–10 everywhere; shares are 0–1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Cosine thresholds that belong to one embedding model. ``docs/calibration.md`` tells how each was found."""
+
+    reinforce: float = 0.75
+    """Two memories at or above this say the same thing."""
+    upgrade: float = 0.88
+    """At or above this a fuller wording may replace the shorter one."""
+    anchor: float = 0.65
+    """A query at or above this names a memory explicitly, which lets ``proactive_use = no`` through."""
+    floor: float = 0.30
+    """Below this a vector says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    text_bytes: int = 64 * 1024
+    """Longest text of one message or memory, in UTF-8 bytes."""
+    query_bytes: int = 64 * 1024
+    """Longest query; only the first part of a long one carries meaning."""
+    name_length: int = 256
+    """Longest user, persona, channel, speaker or external id, in characters."""
+    metadata_bytes: int = 16 * 1024
+    """Largest metadata of one message, as JSON."""
+    recall_limit: int = 1000
+    """Most hits that one recall may ask for."""
+    page_size: int = 200
+    """Most rows that a listing returns at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPolicy:
+    idle_close: timedelta = timedelta(minutes=30)
+    """A session closes after this long without a message."""
+    grace: timedelta = timedelta(hours=2)
+    """A user who returns within this time may take up the closed session's thread."""
+    min_new_turns: int = 2
+    """A closed session is classified again only after this many new turns."""
+    last_message_length: int = 200
+    """How much of the last user message the session state keeps, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryPolicy:
+    rolling_every_turns: int = 4
+    rolling_length: int = 600
+    """Characters."""
+    range_every_messages: int = 50
+    spine_every_messages: int = 20
+    profile_every_sessions: int = 10
+    profile_every: timedelta = timedelta(days=7)
+    topic_after: timedelta = timedelta(days=7)
+    """Session text older than this gets topic summaries beside it."""
+    topic_tokens: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class MessageImportance:
+    """How a message is weighed, 0–10."""
+
+    base: float = 5.0
+    domain_terms: float = 2.0
+    question: float = 1.0
+    from_user: float = 1.0
+    short: float = -1.0
+    short_below: int = 20
+    """Characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPolicy:
+    pin_importance: float = 10.0
+    """A pin is forced to this."""
+    pins: int = 50
+    """Most pins of one user; beyond it the least important automatic pin makes room."""
+    default_importance: float = 5.0
+    evidence_kept: int = 50
+    """Most evidence of one memory that is kept in full."""
+    confidence_gain: float = 0.15
+    """Share of the distance to 1 that each reinforcement adds to the confidence."""
+    importance_per_doubling: float = 1.0
+    """Importance gained each time the number of reinforcements doubles, up to ``importance_ceiling``."""
+    importance_ceiling: float = 9.0
+    candidates_per_message: int = 24
+    """Most memories taken from one message."""
+    entities_per_message: int = 50
+    merge_confidence: float = 0.92
+    """Two entities are merged without asking only at or above this."""
+    completion_confidence: float = 0.80
+    """A todo is completed by what was said only at or above this."""
+    recent_wins: timedelta = timedelta(hours=48)
+    model_tokens_per_day: int = 200_000
+    """Tokens that extraction may spend per user and day; beyond it the rules take over."""
+    model_batch_messages: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPolicy:
+    candidates: int = 50
+    """Candidates per list that the profiles ``blended`` and ``decayed`` rank."""
+    pool: int = 200
+    """Most candidates that any profile ranks."""
+    catch_up: int = 16
+    """Recall embeds up to this many entries that wait for their vector, so that one finds what one just wrote."""
+    half_life: timedelta = timedelta(days=14)
+    """Recency half-life of the profile ``blended``."""
+    memory_decay: float = 0.02
+    """λ per day of the profile ``decayed`` for memories."""
+    summary_decay: float = 0.03
+    """λ per day of the profile ``decayed`` for summaries and key points."""
+    similarity_floor: float = 0.3
+    card_facts: int = 3
+    card_importance: float = 7.0
+    foundation: int = 20
+    guidance: int = 8
+    proactive: int = 12
+    index_bytes: int = 2 * 1024**3
+    """Memory that the per-user indexes may take together; the least recently used one goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPolicy:
+    budget: int = 8000
+    """Tokens, the answer included."""
+    answer: int = 2000
+    """Tokens kept for the answer."""
+    messages: float = 0.40
+    recent_summaries: float = 0.30
+    facts: float = 0.20
+    history: float = 0.10
+    recent_messages: int = 30
+    sessions_in_full: int = 3
+    session_headlines: int = 4
+    important_messages: int = 5
+    important_from: float = 8.0
+    commitments: int = 5
+    threads: int = 3
+    frictions: int = 3
+    wins: int = 3
+    relevant: int = 12
+    """Most recalled things that enter one context."""
+    batch: timedelta = timedelta(milliseconds=100)
+    """Context updates within this time travel together."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingPolicy:
+    messages: int = 30
+    ttl: timedelta = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class FadingPolicy:
+    half_life: timedelta = timedelta(days=90)
+    """Strength of an unremarkable memory halves in this time without reinforcement."""
+    archive_below: float = 0.05
+    """Strength below which a memory of low importance may be archived."""
+    archive_importance: float = 4.0
+    """Only memories at or below this importance are archived by fading."""
+    floor: float = 0.5
+    """Strength that pins and ``proactive_use = yes`` never fall below."""
+    curate_after_changes: int = 20
+    """The curator runs once this many memories were written since its last run."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPolicy:
+    connection: float = 0.3
+    discretion: float = 0.5
+    mood: float = 0.0
+    attunement: float = 0.3
+    outreach: bool = False
+    quiet_from: int = 21
+    """Hour of the day in the user's time zone from which nobody is contacted."""
+    quiet_until: int = 9
+    cooldown: timedelta = timedelta(hours=24)
+    cooldown_after_user: timedelta = timedelta(hours=48)
+    mood_half_life: timedelta = timedelta(days=2)
+
+
+@dataclass(frozen=True, slots=True)
+class JobPolicy:
+    lease: timedelta = timedelta(seconds=60)
+    attempts: int = 5
+    backoff: timedelta = timedelta(seconds=2)
+    """Doubles with every attempt."""
+    backoff_limit: timedelta = timedelta(minutes=10)
+    batch: int = 32
+    poll: timedelta = timedelta(seconds=1)
+    """How often an idle runner looks for work that another process left."""
+    keep_done: timedelta = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPolicy:
+    timeout: timedelta = timedelta(seconds=300)
+    retries: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPolicy:
+    working: timedelta = timedelta(hours=1)
+    session_text: timedelta = timedelta(days=7)
+    """After this time topic summaries stand beside the text; the text itself stays unless ``purge_text`` is set."""
+    purge_text: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowPolicy:
+    confirm_within: timedelta = timedelta(minutes=30)
+    value_bytes: int = 64 * 1024
+    depth: int = 16
+    failures_kept: int = 50
+    mastery_rate: float = 0.3
+    """Weight of the newest outcome."""
+    mastery_baseline: float = 0.5
+    mastery_half_life: timedelta = timedelta(days=60)
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityPolicy:
+    challenge_valid: timedelta = timedelta(minutes=10)
+    challenge_tries: int = 5
+    challenge_sends: int = 3
+    challenge_window: timedelta = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All of it. Every part can be replaced; nothing else in Tenuto holds a number that a user may want to change."""
+
+    limits: Limits = field(default_factory=Limits)
+    session: SessionPolicy = field(default_factory=SessionPolicy)
+    summary: SummaryPolicy = field(default_factory=SummaryPolicy)
+    importance: MessageImportance = field(default_factory=MessageImportance)
+    memory: MemoryPolicy = field(default_factory=MemoryPolicy)
+    recall: RecallPolicy = field(default_factory=RecallPolicy)
+    context: ContextPolicy = field(default_factory=ContextPolicy)
+    working: WorkingPolicy = field(default_factory=WorkingPolicy)
+    fading: FadingPolicy = field(default_factory=FadingPolicy)
+    agent: AgentPolicy = field(default_factory=AgentPolicy)
+    jobs: JobPolicy = field(default_factory=JobPolicy)
+    model: ModelPolicy = field(default_factory=ModelPolicy)
+    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
+    workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
+    identity: IdentityPolicy = field(default_factory=IdentityPolicy)
+
+
+DEFAULT = Policy()

@@ -1,0 +1,231 @@
+"""What the core needs from outside, as small protocols. Engines and providers implement them; tests fake them.
+
+A store is used through a :class:`Reader` or a :class:`Transaction`, and both are bound to one user when they are made:
+there is no call that takes a user beside another user's data, so no flow can mix two people up. The few calls that
+look across users (leases, sweeps, the list of users) return ids and jobs, never content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tenuto.policy import Calibration
+from tenuto.records.operations import Entry, EntryKind, Event, Job
+from tenuto.records.scope import User
+
+T = TypeVar("T")
+Vectors = npt.NDArray[np.float32]
+Clock = Callable[[], datetime]
+"""Returns an aware datetime."""
+
+
+class Ids(Protocol):
+    def __call__(self, prefix: str, at: datetime) -> str:
+        """A new id such as ``mem_01J…``: unique, and sorted by ``at``."""
+
+
+# --- conditions: what a listing may ask of a plain column -------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """``column op value``. ``op``: = != < <= > >= in is (with None) has (a many-valued column contains the value)."""
+
+    column: str
+    op: str
+    value: Any
+
+
+class Reader(Protocol):
+    """Reads of one user. ``type_`` is a record class of :mod:`tenuto.records` that has a table."""
+
+    @property
+    def user(self) -> str: ...
+
+    def profile(self) -> User | None:
+        """The user's own row, or ``None`` for one never seen."""
+
+    def get(self, type_: type[T], id: str) -> T | None: ...
+
+    def get_many(self, type_: type[T], ids: Sequence[str]) -> dict[str, T]: ...
+
+    def find(
+        self,
+        type_: type[T],
+        *where: Where,
+        order: str = "id",
+        limit: int | None = None,
+        after: tuple[Any, str] | None = None,
+    ) -> list[T]:
+        """Rows that meet every condition. ``order`` is a column, ``-column`` for descending; the id breaks ties.
+
+        ``after`` is the (order value, id) of the last row of the page before.
+        """
+
+    def count(self, type_: type[Any], *where: Where) -> int: ...
+
+    def ids(self, type_: type[Any], *where: Where) -> set[str]: ...
+
+    def stats(self) -> dict[str, Any]:
+        """Counts and extremes for ``UserMemory.stats``; ``session_id`` narrows nothing here."""
+
+    def entries_since(self, seq: int, limit: int) -> list[Entry]:
+        """Index entries with a larger ``seq``, oldest first. A changed entry has a new ``seq``."""
+
+    def unembedded(self, model: str, limit: int) -> list[Entry]:
+        """Entries that have no vector of ``model`` yet, newest first."""
+
+    def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
+        """Exact: the ids of the closest entries of one kind with their cosine, best first."""
+
+
+class Transaction(Reader, Protocol):
+    """Reads and writes of one user that become visible together, or not at all.
+
+    Writers of the same user wait for each other, so a decision made on what was read here still holds at commit.
+    Never do anything slow while one is open.
+    """
+
+    def put(self, *records: Any) -> None:
+        """Insert or replace. A record with ``seq == 0`` gets the user's next number; creates the user if needed."""
+
+    def add(self, record: Any) -> bool:
+        """Insert only; ``False`` if the id, slot, external id or dedupe key is taken."""
+
+    def remove(self, type_: type[Any], *ids: str) -> int:
+        """Delete rows for good (and what the engine indexes of them). For forgetting, put a new status instead."""
+
+    def index(self, *entries: Entry) -> None:
+        """Insert or replace index entries. Each gets the user's next number."""
+
+    def unindex(self, kind: EntryKind, *ids: str) -> None: ...
+
+    def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
+        """Set vectors of entries that exist; how many were set."""
+
+    def set_user(self, user: User) -> None: ...
+
+
+class Store(Protocol):
+    """A place where everything is kept: SQLite, PostgreSQL, or the fake in memory."""
+
+    @property
+    def url(self) -> str: ...
+
+    def reading(self, user: str) -> AbstractContextManager[Reader]:
+        """A consistent view of one user."""
+
+    def writing(self, user: str) -> AbstractContextManager[Transaction]:
+        """One durable transaction of one user; an exception undoes all of it."""
+
+    def users(self, after: str = "", limit: int = 1000) -> list[str]:
+        """User ids in order: for sweeps and operators."""
+
+    def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
+        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``."""
+
+    def finish(self, job: Job) -> bool:
+        """Write a leased job's end (status, error, result, run_at); ``False`` if the lease was lost (fenced)."""
+
+    def jobs(self, status: str | None = None, user: str | None = None, limit: int = 100) -> list[Job]: ...
+
+    def unfinished(self, kinds: Sequence[str], now: datetime, user: str | None = None) -> int:
+        """How many jobs of these kinds are running, or pending and due."""
+
+    def idle_sessions(self, before: datetime, limit: int) -> list[tuple[str, str]]:
+        """(user, session id) of open sessions without a message since ``before``."""
+
+    def erase_user(self, user: str) -> dict[str, int]:
+        """Delete every row of the user, for good; how many per table."""
+
+    def check(self) -> list[str]:
+        """What is wrong with the store, in words; empty when all is well."""
+
+    def compact(self) -> None:
+        """Leave no trace of deleted rows in the files, where the engine can."""
+
+    def close(self) -> None: ...
+
+
+class Embedder(Protocol):
+    @property
+    def model(self) -> str:
+        """Stored with every vector."""
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        """(n, dimension), rows of length 1. Raises :class:`tenuto.errors.EmbedderError`."""
+
+
+class Tokens(Protocol):
+    def count(self, text: str) -> int:
+        """Tokens that ``text`` costs a model; may be a little too many, never too few."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a model said, and what it cost."""
+
+    text: str
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    thinking: str | None = None
+
+
+class Model(Protocol):
+    """A language model. It proposes; validated code decides."""
+
+    @property
+    def name(self) -> str: ...
+
+    def complete(self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048) -> Answer:
+        """One answer. ``schema`` asks for JSON of that shape. Raises :class:`tenuto.errors.ModelError`."""
+
+
+class WorkingMemory(Protocol):
+    """The last few messages of a user, fast and losable."""
+
+    def append(self, user: str, message: Mapping[str, Any]) -> None: ...
+
+    def recent(self, user: str) -> list[dict[str, Any]]: ...
+
+    def set(self, user: str, name: str, value: Any) -> None: ...
+
+    def variables(self, user: str) -> dict[str, Any]: ...
+
+    def drop(self, user: str) -> None: ...
+
+
+class Bus(Protocol):
+    """Tells subscribers that a user has new events. Carries the event, keeps nothing."""
+
+    def publish(self, user: str, events: Iterable[Event]) -> None: ...
+
+    def subscribe(self, user: str) -> AbstractContextManager[Iterator[Event]]: ...
+
+
+class Vault(Protocol):
+    """Seals what is content. The plain vault changes nothing."""
+
+    def seal(self, user: str, table: str, row: str, column: str, data: bytes) -> bytes: ...
+
+    def open(self, user: str, table: str, row: str, column: str, data: bytes) -> bytes: ...
+
+    def blind(self, user: str, text: str) -> str:
+        """A keyed stand-in for a value that must be comparable but not readable."""
+
+    def index_key(self, user: str) -> bytes:
+        """The key that word tokens are hashed with; empty when nothing is encrypted."""

@@ -1,0 +1,1 @@
+"""Sealing, erasing, auditing, retention."""

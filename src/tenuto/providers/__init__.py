@@ -1,0 +1,1 @@
+"""What the core is given from outside: clocks and ids, embedders, token counters, models, vaults."""

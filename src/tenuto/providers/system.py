@@ -1,0 +1,51 @@
+"""The only module that reads the clock and mints ids."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from datetime import UTC, datetime
+
+from tenuto.records.base import micros
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def system_clock() -> datetime:
+    """Now, in UTC."""
+    return datetime.now(UTC)
+
+
+def _base32(value: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        value, digit = divmod(value, 32)
+        digits.append(_ALPHABET[digit])
+    return "".join(reversed(digits))
+
+
+class RandomIds:
+    """``prefix_`` + 11 characters of time (microseconds) + 11 of chance. Ids made one after another sort that way."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = 0
+
+    def __call__(self, prefix: str, at: datetime) -> str:
+        with self._lock:
+            self._last = max(self._last + 1, micros(at)) if abs(micros(at) - self._last) < 1_000_000 else micros(at)
+            stamp = max(self._last, 0)
+        return f"{prefix}_{_base32(stamp, 11)}{_base32(secrets.randbits(55), 11)}"
+
+
+class CountingIds:
+    """Ids for tests and replays: the same calls give the same ids."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def __call__(self, prefix: str, at: datetime) -> str:
+        with self._lock:
+            self._count += 1
+            return f"{prefix}_{self._count:08d}"

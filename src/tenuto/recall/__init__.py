@@ -1,0 +1,1 @@
+"""Finding the right few things: engines find, ranking decides, the gate lets through."""

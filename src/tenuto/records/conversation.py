@@ -1,0 +1,146 @@
+"""What was said, and what stands for it: messages, sessions, summaries, key points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from tenuto.records.memory import Trust
+
+
+class Role(StrEnum):
+    """Who speaks: the user, the assistant (a persona), the system, or a tool whose output is quoted."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    SYSTEM = "system"
+    TOOL = "tool"
+
+
+class SessionStatus(StrEnum):
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+class SummaryKind(StrEnum):
+    ROLLING = "rolling"
+    RANGE = "range"
+    SESSION = "session"
+    TOPIC = "topic"
+    SPINE = "spine"
+    PROFILE = "profile"
+    BRIEF = "brief"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """One thing said. Never edited. ``seq`` is the order of arrival, ``at`` the time it was said."""
+
+    id: str
+    session_id: str
+    role: Role
+    content: str
+    at: datetime
+    channel: str
+    persona: str | None = None
+    seq: int = 0
+    importance: float = 5.0
+    external_id: str | None = None
+    speaker: str | None = None
+    thinking: str | None = None
+    model: str | None = None
+    trust: Trust = Trust.USER_STATED
+    source: str = "conversation"
+    tokens: int | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A run of messages of one user with one persona. The second half is written when it is closed and classified."""
+
+    id: str
+    persona: str | None
+    channel: str
+    started_at: datetime
+    last_activity_at: datetime
+    status: SessionStatus = SessionStatus.OPEN
+    ended_at: datetime | None = None
+    end_type: str | None = None
+    external_id: str | None = None
+    turn_count: int = 0
+    resumes: str | None = None
+    channels: tuple[str, ...] = ()
+    headline: str | None = None
+    detailed_summary: str | None = None
+    diary_entry: str | None = None
+    thinking_highlights: tuple[dict[str, str], ...] = ()
+    semantic_context: dict[str, Any] | None = None
+    classified_turns: int = 0
+    classified_by: str | None = None
+    mood_delta: float = 0.0
+    connection_delta: float = 0.0
+    attunement_delta: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """What survives sessions for one user and persona. ``id`` is the persona's name, or the empty string."""
+
+    id: str
+    message_count: int = 0
+    last_interaction: datetime | None = None
+    last_user_message: str | None = None
+    sessions_since_profile: int = 0
+    messages_since_spine: int = 0
+    summarised_until_seq: int = 0
+    curator_last_run_at: datetime | None = None
+    curator_memory_count: int = 0
+    rolling_last_attempt_at: datetime | None = None
+    rolling_last_success_at: datetime | None = None
+    rolling_last_error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Text that stands for many messages. A newer version is a new row that names the one it replaces."""
+
+    id: str
+    kind: SummaryKind
+    content: str
+    created_at: datetime
+    made_by: str
+    persona: str | None = None
+    session_id: str | None = None
+    topic: str | None = None
+    version: int = 1
+    replaces: str | None = None
+    current: bool = True
+    start_message_id: str | None = None
+    end_message_id: str | None = None
+    start_seq: int = 0
+    end_seq: int = 0
+    message_count: int = 0
+    importance: float = 5.0
+    compression: float | None = None
+    structured: dict[str, Any] = field(default_factory=dict)
+    trust: Trust = Trust.INFERRED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPoint:
+    """One weighted thing worth keeping from a session. ``weight`` is 0–10, ``valence`` −1…1."""
+
+    id: str
+    session_id: str
+    type: str
+    content: str
+    created_at: datetime
+    persona: str | None = None
+    valence: float = 0.0
+    weight: float = 5.0
+    message_id: str | None = None
+    resolved: bool = False
+    trust: Trust = Trust.INFERRED

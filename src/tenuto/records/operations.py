@@ -1,0 +1,123 @@
+"""What the engine itself keeps: index entries, jobs, events, receipts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class EntryKind(StrEnum):
+    """What recall can find."""
+
+    MEMORY = "memory"
+    MESSAGE = "message"
+    KEY_POINT = "key_point"
+    SUMMARY = "summary"
+    TODO = "todo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What search sees of one kept thing: who said it and when, its words as hashed tokens, its vector.
+
+    ``tokens`` is a packed array of unsigned 64-bit little-endian token hashes with repetition, in order. ``vector`` is
+    packed float16, or ``None`` until it was embedded by ``model``. ``links`` names the messages that it came from.
+    """
+
+    kind: EntryKind
+    id: str
+    at: datetime
+    seq: int = 0
+    persona: str | None = None
+    session_id: str | None = None
+    role: str = ""
+    speaker: str = ""
+    tokens: bytes = b""
+    vector: bytes | None = None
+    model: str | None = None
+    links: tuple[str, ...] = ()
+
+
+class JobStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """An intention that a worker carries out. ``fence`` grows with every lease; a stale worker's result is refused."""
+
+    id: str
+    kind: str
+    created_at: datetime
+    run_at: datetime
+    user_id: str = ""
+    status: JobStatus = JobStatus.PENDING
+    dedupe: str | None = None
+    lease_until: datetime | None = None
+    fence: int = 0
+    attempts: int = 0
+    finished_at: datetime | None = None
+    payload: dict[str, Any] = field(default_factory=dict)
+    error: str | None = None
+    result: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What happened, in order, per user. Carries no content: whoever may read it looks the subject up."""
+
+    id: str
+    kind: str
+    at: datetime
+    subject_kind: str
+    subject_id: str
+    seq: int = 0
+    actor: str = "user"
+    channel: str | None = None
+    persona: str | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+class Act(StrEnum):
+    """What a write did."""
+
+    INSERTED = "inserted"
+    REINFORCED = "reinforced"
+    UPGRADED = "upgraded"
+    SUPERSEDED = "superseded"
+    DUPLICATE = "duplicate"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteResult:
+    """What one candidate came to, and why."""
+
+    act: Act
+    reason: str
+    subject_kind: str = "memory"
+    subject_id: str | None = None
+    content: str = ""
+    previous_id: str | None = None
+    made_by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """What ``observe`` returns at once. ``results`` fills when the background work on the message is done."""
+
+    id: str
+    message_id: str
+    session_id: str
+    at: datetime
+    act: Act = Act.INSERTED
+    importance: float = 5.0
+    settled: bool = False
+    results: tuple[WriteResult, ...] = ()
+    notes: tuple[str, ...] = ()

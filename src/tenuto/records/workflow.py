@@ -1,0 +1,97 @@
+"""Typed work: drafts with a state machine, locks and a pending patch; outcomes and what a learner masters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """A field that may not change without confirmation."""
+
+    field: str
+    value: Any
+    confidence: float
+    explicit: bool
+    locked_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingPatch:
+    """A change that was shown and waits for its confirmation. ``digest`` is the hash of exactly what was shown."""
+
+    patch: tuple[dict[str, Any], ...]
+    digest: str
+    proposed_at: datetime
+    expires_at: datetime
+    channel: str
+    proposed_by: str
+    needs_restatement: bool = False
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """A typed draft with its state machine."""
+
+    id: str
+    definition: str
+    definition_version: int
+    state: str
+    created_at: datetime
+    updated_at: datetime
+    persona: str | None = None
+    session_id: str | None = None
+    spec: dict[str, Any] = field(default_factory=dict)
+    locks: tuple[Lock, ...] = ()
+    pending: PendingPatch | None = None
+    asked: tuple[str, ...] = ()
+    turn: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowTurn:
+    """The trace of one turn: additive, for reading only; no decision ever reads it back."""
+
+    id: str
+    workflow_id: str
+    turn: int
+    at: datetime
+    state_before: str
+    state_after: str
+    channel: str
+    intent: str
+    confidence: float
+    proposed_by: str
+    applied: tuple[dict[str, Any], ...] = ()
+    staged: tuple[dict[str, Any], ...] = ()
+    refused: tuple[str, ...] = ()
+    question_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What a workflow produced (``kind`` artifact) or what was handed in for it (``kind`` submission)."""
+
+    id: str
+    workflow_id: str
+    kind: str
+    created_at: datetime
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One try at one skill. The learner profile is computed from these and from nothing else."""
+
+    id: str
+    track: str
+    skill: str
+    success: bool
+    at: datetime
+    seq: int = 0
+    artifact_id: str | None = None
+    detail: dict[str, Any] = field(default_factory=dict)

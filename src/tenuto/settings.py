@@ -1,0 +1,141 @@
+"""The one place that reads files and the environment.
+
+A setting is ``group.name`` of :class:`tenuto.policy.Policy`: ``TENUTO_SESSION__IDLE_CLOSE=900`` in the environment,
+``[session] idle_close = 900`` in a TOML file named by ``TENUTO_CONFIG``, ``{"session": {"idle_close": 900}}`` as an
+argument. Later wins: defaults, file, environment, argument. Durations are seconds. An unknown name is an error that
+names it and the closest known one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, get_args, get_type_hints
+
+from tenuto.errors import SettingError
+from tenuto.policy import Policy
+
+PREFIX = "TENUTO_"
+CONNECTION = {"DB": "db", "REDIS": "redis", "MODEL": "model", "CONFIG": "config", "KEYS": "keys", "EMBEDDER": "embedder"}
+"""Environment names without a group: where the store is and what it uses."""
+
+
+def environment() -> dict[str, str]:
+    """The variables that are ours."""
+    return {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+
+
+def connection(name: str, env: Mapping[str, str] | None = None) -> str | None:
+    """A connection setting such as ``db`` (``TENUTO_DB``)."""
+    found = (environment() if env is None else env).get(PREFIX + name.upper())
+    return found or None
+
+
+def secret(name: str) -> str | None:
+    """A provider's key by the name that its vendor uses, such as ``OPENAI_API_KEY``."""
+    return os.environ.get(name) or None
+
+
+def load(overrides: Policy | Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None) -> Policy:
+    """The policy in force: defaults, then the file, then the environment, then ``overrides``."""
+    if isinstance(overrides, Policy):
+        return overrides
+    env = environment() if env is None else env
+    policy = Policy()
+    if path := env.get(PREFIX + "CONFIG"):
+        policy = merge(policy, _read_file(Path(path)), where=path)
+    policy = merge(policy, _from_environment(env), where="the environment")
+    return merge(policy, overrides or {}, where="policy")
+
+
+def merge(policy: Policy, groups: Mapping[str, Any], *, where: str) -> Policy:
+    """``policy`` with the named settings replaced."""
+    for group, values in groups.items():
+        known = {part.name for part in fields(Policy)}
+        if group not in known:
+            raise SettingError(_unknown(group, known, where))
+        current = getattr(policy, group)
+        if is_dataclass(values) and isinstance(values, type(current)):
+            policy = replace(policy, **{group: values})
+            continue
+        if not isinstance(values, Mapping):
+            raise SettingError(f"{where}: '{group}' is a group of settings and takes a table, not {values!r}.")
+        policy = replace(policy, **{group: _merge_group(current, group, values, where)})
+    return policy
+
+
+def _merge_group(current: Any, group: str, values: Mapping[str, Any], where: str) -> Any:
+    hints = get_type_hints(type(current))
+    changed = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise SettingError(_unknown(f"{group}.{name}", {f"{group}.{known}" for known in hints}, where))
+        changed[name] = _convert(value, hints[name], f"{group}.{name}", where)
+    return replace(current, **changed)
+
+
+def _convert(value: Any, wanted: Any, name: str, where: str) -> Any:
+    kinds = get_args(wanted) if isinstance(wanted, UnionType) else (wanted,)
+    if NoneType in kinds and (value is None or value == ""):
+        return None
+    kind = next(part for part in kinds if part is not NoneType)
+    try:
+        converted = _as_kind(value, kind)
+    except (TypeError, ValueError):
+        unit = "a number of seconds" if kind is timedelta else f"a value of type {kind.__name__}"
+        raise SettingError(f"{where}: setting '{name}' takes {unit}, not {value!r}.") from None
+    number = converted.total_seconds() if isinstance(converted, timedelta) else converted
+    if isinstance(number, (int, float)) and not isinstance(number, bool) and (number < 0 or number != number):
+        if name != "importance.short" and name != "agent.mood":
+            raise SettingError(f"{where}: setting '{name}' cannot be negative or NaN, and is {value!r}.")
+    return converted
+
+
+def _as_kind(value: Any, kind: type) -> Any:
+    if kind is timedelta:
+        return value if isinstance(value, timedelta) else timedelta(seconds=float(value))
+    if kind is bool:
+        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+        if isinstance(value, bool):
+            return value
+        return words[str(value).lower()] if str(value).lower() in words else int("not a boolean")
+    if kind is int:
+        if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
+            raise ValueError
+        return int(value)
+    return kind(value)
+
+
+def _from_environment(env: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    groups: dict[str, dict[str, str]] = {}
+    for name, value in env.items():
+        rest = name.removeprefix(PREFIX)
+        if rest in CONNECTION or rest.startswith(("TEST_", "BENCH_", "MINILM_", "MODEL_HUB")):
+            continue
+        group, mark, setting = rest.lower().partition("__")
+        if not mark:
+            known = {PREFIX + known for known in CONNECTION}
+            raise SettingError(_unknown(name, known, "the environment"))
+        groups.setdefault(group, {})[setting] = value
+    return groups
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingError(f"the settings file {path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"the settings file {path} is not valid TOML: {error}.") from error
+
+
+def _unknown(name: str, known: set[str], where: str) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f" Did you mean '{close[0]}'?" if close else " docs/settings.md lists them all."
+    return f"{where}: unknown setting '{name}'.{hint}"

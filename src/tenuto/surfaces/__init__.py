@@ -1,0 +1,1 @@
+"""How people and programs reach Tenuto: each surface parses, calls one verb and renders."""

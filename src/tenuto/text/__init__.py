@@ -1,0 +1,1 @@
+"""Text in, values out: cleaning what a caller gives, and the words that search sees."""

@@ -1,0 +1,1 @@
+"""Typed work whose state only validated code may change."""
