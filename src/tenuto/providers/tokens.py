@@ -9,8 +9,8 @@ that it does not know:
 where a sign outside ASCII is not given to WordPiece at all but costs what its script costs, and an ASCII run that
 WordPiece does not know (over 100 signs without a break) costs one token per sign.
 
-Measured against o200k (GPT-4o and later) and the last public Claude tokenizer (newer ones are secret), on texts that had
-no part in choosing the numbers. "Too few" is how many texts were under-counted, and by how many tokens at most:
+Measured against o200k (GPT-4o and later) and the last public Claude tokenizer (newer ones are secret), on texts that
+had no part in choosing the numbers. "Too few": how many texts were under-counted, and by how many tokens at most:
 
     text                             counted / o200k   too few        counted / Claude   too few
     3,882 chat turns, English              1.18        2, by 1              1.12         19, by ≤ 2
@@ -22,7 +22,7 @@ no part in choosing the numbers. "Too few" is how many texts were under-counted,
       Chinese, Japanese, Korean            1.6–2.2     0                    1.3–1.7      6, by ≤ 2
       Russian, Arabic, Hindi, Thai         2.4–4.3     0                    1.1–1.5      11, by ≤ 3
 
-So a single short text of rare names can be a few tokens short, but a context, which is a sum of many, is not: every kind
+So a single short text of rare names can be a few tokens short, but a context, a sum of many texts, is not: every kind
 of text is over-counted on the whole, by 10 % at least. Scripts are priced for the costlier of the two tokenizers, which
 is why o200k needs half or less of what is counted for some.
 """
