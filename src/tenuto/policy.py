@@ -87,6 +87,10 @@ class MemoryPolicy:
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     default_importance: float = 5.0
+    keep_confidence: float = 0.5
+    """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
+    lexicons: str = ""
+    """Files with further domain lexicons (TOML or JSON), separated by ``;``."""
     evidence_kept: int = 50
     """Most evidence of one memory that is kept in full."""
     confidence_gain: float = 0.15

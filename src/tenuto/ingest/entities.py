@@ -59,7 +59,8 @@ _PLACE_CUE = re.compile(
     re.I,
 )
 _PLACE_VERB = re.compile(
-    r"\b(?:live[sd]?|living|move[sd]?|moving|based|grew up|born|raised|flew|fly|flying|travel\w*|trip|went|going|go|drove|from|vacation|holiday|settled|relocat\w+|back|stay(?:ed|ing)?|hike[d]?|visit\w*)\b[^.]{0,24}$",
+    r"\b(?:live[sd]?|living|move[sd]?|moving|based|grew up|born|raised|flew|fly|flying|travel\w*|trip|went|going|go|drove|from|"
+    r"vacation|holiday|settled|relocat\w+|stay(?:ed|ing)?|hiked?|visit\w*)(?: (?!my|our|his|her|their|it|the)\w+){0,2} (?:in|to|from|near|at)\s*$",
     re.I,
 )
 _PROJECT = re.compile(

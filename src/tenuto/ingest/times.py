@@ -166,6 +166,12 @@ def lasting_since(text: str, at: datetime) -> datetime | None:
     return next((when.start for when in find(text, at) if when.relation == "since"), None)
 
 
+def duration(text: str) -> relativedelta | None:
+    """How long something lasts: "for four months"."""
+    match = _DURATION.search(text.lower())
+    return _delta(_number(match["n"]), match["unit"]) if match else None
+
+
 Span = tuple[datetime, datetime, str]
 
 
