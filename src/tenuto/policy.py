@@ -23,6 +23,8 @@ class Calibration:
     """A query at or above this names a memory explicitly, which lets ``proactive_use = no`` through."""
     floor: float = 0.30
     """Below this a vector says nothing."""
+    related: float = 0.45
+    """A statement that something changed retires the closest memory of the same subject only at or above this."""
 
 
 @dataclass(frozen=True, slots=True)

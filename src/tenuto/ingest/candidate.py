@@ -80,14 +80,16 @@ class Candidate:
     @property
     def slot(self) -> str | None:
         """What the database keeps unique: the key, or the key and the words; a candidate occupies nothing."""
-        return None if self.status is Status.CANDIDATE else slot_of(self.key, self.persona, self.single, self.value, self.content)
+        if self.status is Status.CANDIDATE:
+            return None
+        return slot_of(self.key, self.persona, self.single, self.value, self.content, self.negated or self.ends)
 
 
-def slot_of(key: str, persona: str | None, single: bool, value: str | None, content: str) -> str:
-    """The slot of a current memory."""
+def slot_of(key: str, persona: str | None, single: bool, value: str | None, content: str, negated: bool = False) -> str:
+    """The slot of a current memory. "Not allergic to cats" occupies another one than "allergic to cats"."""
     if single:
         return f"{persona or ''}|{key}"
-    words = normal(value) if value else normal(content)
+    words = ("not " if negated else "") + normal(value) if value else normal(content)
     return f"{persona or ''}|{key}|{blake2b(words.encode(), digest_size=12).hexdigest()}"
 
 
