@@ -1,0 +1,104 @@
+# Needs Python 3.11 or newer, git and make; everything else goes into $(VENV). `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= $(shell for p in python3 python python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV ?= .venv
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PY_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+export UV_PYTHON_DOWNLOADS := never
+export UV_NO_PROGRESS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# Stamps: each says "this step was done after the files it depends on last changed".
+TOOLS := $(VENV)/.tools-$(PY_VERSION)
+BASE := $(VENV)/.base
+TEST := $(VENV)/.test
+PACK := build/wheels/tenuto_minilm-1.0.0-py3-none-any.whl
+PACK_SOURCES := $(addprefix packages/tenuto-minilm/,pyproject.toml hatch_build.py README.md src/tenuto_minilm/__init__.py)
+
+# uv is fast; pip is the way out on a machine whose package index only pip knows.
+install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
+
+.PHONY: help demo test check lint types imports format unit bench pack setup setup-test lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+demo: setup ## set up and run the main job: no key, no server, no network
+	@$(BIN)/tenuto demo
+
+test: setup-test ## all checks: lint, types, import rules, tests
+	@$(MAKE) check
+
+check: lint types imports unit
+
+lint: setup-test ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup-test ## mypy, strict
+	$(BIN)/mypy
+
+imports: setup-test ## import rules
+	$(BIN)/lint-imports
+
+unit: setup-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+format: setup-test ## format and fix what can be fixed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup-test ## measure, and print the figures
+	$(BIN)/python -m bench
+
+pack: $(PACK) ## build the model pack's wheel
+
+setup: $(BASE) ## environment to run Tenuto
+
+setup-test: $(TEST) ## environment to test Tenuto
+
+$(TOOLS): requirements/tools.txt
+	@test -n "$(PY_VERSION)" || { echo "Tenuto needs Python 3.11 or newer; give one with PYTHON=…" >&2; exit 1; }
+	@echo "· environment in $(VENV), Python $(PY_VERSION)"
+	@test -e $@ || $(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install -q --require-hashes -r requirements/tools.txt
+	@touch $@
+
+$(PACK): $(PACK_SOURCES) | $(TOOLS)
+	@echo "· model pack"
+	@mkdir -p $(@D)
+	@$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation --wheel-dir $(@D) ./packages/tenuto-minilm
+	@touch $@
+
+$(BASE): requirements/base.txt pyproject.toml $(PACK) $(TOOLS)
+	@echo "· packages"
+	@$(call install,--require-hashes -r requirements/base.txt)
+	@$(call install,--no-deps --no-build-isolation --force-reinstall $(PACK) -e .)
+	@touch $@
+
+$(TEST): requirements/test.txt $(BASE)
+	@echo "· packages for the tests"
+	@$(call install,--require-hashes -r requirements/test.txt)
+	@touch $@
+
+# A lock names no index: whoever installs brings their own.
+COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-emit-package tenuto-minilm \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)
+
+lock: ## renew the locked requirements (LOCK_ARGS=--upgrade for newer versions)
+	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q uv; }
+	$(COMPILE) requirements/tools.in -o requirements/tools.txt
+	$(COMPILE) pyproject.toml --extra all --group test -o requirements/test.txt
+	$(COMPILE) pyproject.toml -c requirements/test.txt -o requirements/base.txt
+
+clean: ## remove what was built, the environment too
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
