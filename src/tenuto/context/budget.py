@@ -167,7 +167,7 @@ def _fill_stable(trays: Mapping[str, _Tray], share: Mapping[Group, int], held: i
             room -= _fill(tray, min(room, int(own * tray.spec.part) + unused))
         unused = room
     for tray in _of(trays, Group.MESSAGES, stable=True):
-        _fill(tray, int(share[Group.MESSAGES] * tray.spec.part), contiguous=True)
+        _fill(tray, int(share[Group.MESSAGES] * tray.spec.part), contiguous=tray.spec.name == "earlier")
     for group in (Group.FACTS, Group.SUMMARIES, Group.HISTORY):
         for tray in _of(trays, group, stable=True):
             before = tray.spent()
@@ -219,7 +219,8 @@ def _spent_on_earlier(trays: Mapping[str, _Tray]) -> int:
 
 
 def _of(trays: Mapping[str, _Tray], group: Group, *, stable: bool) -> list[_Tray]:
-    return [tray for tray in trays.values() if tray.spec.group is group and tray.spec.stable is stable]
+    found = [tray for tray in trays.values() if tray.spec.group is group and tray.spec.stable is stable]
+    return sorted(found, key=lambda tray: tray.spec.need)
 
 
 def _close(tray: _Tray) -> Filled:
