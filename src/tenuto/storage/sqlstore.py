@@ -66,6 +66,11 @@ class SqlStore:
             rows = connection.rows(self._sql["lease_take"], taken)
             return sorted((self._to_job(row) for row in rows), key=lambda job: (job.run_at, job.id))
 
+    def renew(self, job: Job, until: datetime) -> bool:
+        lease = {"user": job.user_id, "id": job.id, "fence": job.fence, "until": micros(until)}
+        with self._engine.writing(NOBODY) as connection:
+            return connection.change(self._sql["renew_job"], lease) > 0
+
     def finish(self, job: Job) -> bool:
         row = encode(job, table_of(Job), self._vault, job.user_id)
         row["user"] = job.user_id

@@ -74,6 +74,9 @@ WHERE user_id = :user AND id IN (
     ORDER BY run_at, id LIMIT :limit)
 RETURNING user_id, id, {job_columns}
 
+-- name: renew_job
+UPDATE jobs SET lease_until = :until WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
+
 -- name: finish_job
 UPDATE jobs SET status = :status, run_at = :run_at, lease_until = NULL, finished_at = :finished_at, body = :body
 WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'

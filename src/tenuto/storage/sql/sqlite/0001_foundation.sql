@@ -47,7 +47,8 @@ CREATE TABLE sessions (
 ) WITHOUT ROWID;
 CREATE INDEX sessions_activity ON sessions (user_id, last_activity_at);
 CREATE UNIQUE INDEX sessions_external ON sessions (user_id, external_id) WHERE external_id IS NOT NULL;
-CREATE INDEX sessions_open ON sessions (last_activity_at) WHERE status = 'open';
+CREATE INDEX sessions_open ON sessions (user_id) WHERE status = 'open';
+CREATE INDEX sessions_idle ON sessions (last_activity_at) WHERE status = 'open';
 
 CREATE TABLE session_states (
     user_id TEXT NOT NULL,
