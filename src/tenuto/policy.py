@@ -159,7 +159,7 @@ class ContextPolicy:
     earlier_messages: int = 10
     """Most messages from before this session that are shown, so that a new session does not begin in the void."""
     window_step: int = 10
-    """The window of recent messages moves in steps of this many, so that prompt caches survive; 1 moves it each turn."""
+    """The window of recent messages moves in steps of this many, so that prompt caches hold; 1 moves it each turn."""
     fresh: float = 0.5
     """Part of the facts' share that is kept for what this turn alone recalls."""
     templates: str | None = None

@@ -20,7 +20,7 @@ from tenuto.records.context import Block, Context, Dropped, Included
 
 Count = Callable[[str], int]
 _HERE = "\x00"
-"""Stands for the message while the text around it is put together: no kept text holds it, and no field is filled twice."""
+"""Stands for the message while the text around it is put together; no kept text holds it."""
 ROUNDS = 6
 """How often the ceiling is lowered before only what must be in remains."""
 
@@ -66,9 +66,7 @@ def assemble(
         if attempt == ROUNDS:
             items = {spec.name: items.get(spec.name, ()) for spec in specs if spec.group is Group.ALWAYS}
             withhold = 0
-        plan = budgeting.plan(
-            specs, items, budget=budget, policy=policy, frame=frame, labels=labels, withhold=withhold
-        )
+        plan = budgeting.plan(specs, items, budget=budget, policy=policy, frame=frame, labels=labels, withhold=withhold)
         context = _compose(offer, plan, templates, count, budget)
         excess = context.tokens + plan.answer - budget
         if excess <= 0:

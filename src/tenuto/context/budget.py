@@ -82,7 +82,9 @@ def check(budget: object) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int):
         raise InputError(f"'budget' takes a whole number of tokens, not {budget!r}.", code="budget_invalid")
     if budget <= 0:
-        raise InputError(f"'budget' is {budget}: give a positive number of tokens, such as 8000.", code="budget_invalid")
+        raise InputError(
+            f"'budget' is {budget}: give a positive number of tokens, such as 8000.", code="budget_invalid"
+        )
     return budget
 
 
@@ -150,7 +152,9 @@ def _take_required(trays: Mapping[str, _Tray]) -> int:
 
 
 def _too_small(budget: int, needed: int, trays: Mapping[str, _Tray]) -> str:
-    parts = [f"{tray.spec.name} {tray.spent()}" for tray in trays.values() if tray.spec.group is Group.ALWAYS and tray.taken]
+    parts = [
+        f"{tray.spec.name} {tray.spent()}" for tray in trays.values() if tray.spec.group is Group.ALWAYS and tray.taken
+    ]
     return (
         f"A budget of {budget} tokens is too small: what must always be in takes {needed} ({', '.join(parts)}). "
         f"Give budget={needed} or more (and room for the answer), or unpin something."
@@ -224,7 +228,9 @@ def _of(trays: Mapping[str, _Tray], group: Group, *, stable: bool) -> list[_Tray
 
 
 def _close(tray: _Tray) -> Filled:
-    why = "older than the window of this conversation" if tray.spec.place is Place.TURNS else "no room left in the budget"
+    why = (
+        "older than the window of this conversation" if tray.spec.place is Place.TURNS else "no room left in the budget"
+    )
     need = {id(item): index for index, item in enumerate(tray.offered)}
     return Filled(
         spec=tray.spec,

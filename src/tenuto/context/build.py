@@ -23,13 +23,15 @@ from tenuto.context.blocks import table
 from tenuto.context.gather import Gathered, gather
 from tenuto.context.select import Frame, Record, foundation_of, guidance_of, select
 from tenuto.deps import Deps
-from tenuto.errors import InputError, TenutoError
+from tenuto.errors import InputError
 from tenuto.ports import Reader
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
 from tenuto.records.scope import Scope
 from tenuto.text import clean
+
+__all__ = ["Context", "build"]
 
 TYPES: dict[str, type[Record]] = {
     "memory": Memory,
@@ -152,7 +154,8 @@ def persona_words(scope: Scope, given: str | None, folder: str | None, texts: te
         return path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise InputError(
-            f"The persona '{scope.persona}' has no file {path}: create it, give persona_text, or unset context.personas.",
+            f"The persona '{scope.persona}' has no file {path}: create it, give persona_text, or unset "
+            "context.personas.",
             code="persona_missing",
         ) from None
     except (OSError, UnicodeDecodeError) as error:
@@ -167,10 +170,9 @@ def counter(deps: Deps) -> tuple[Count, list[str]]:
         if not notes:
             try:
                 return deps.tokens.count(text)
-            except (TenutoError, ValueError, TypeError, RuntimeError, OSError) as error:
-                notes.append(
-                    f"The token counter failed ({type(error).__name__}: {error}): tokens are estimated, one for two bytes."
-                )
+            except Exception as error:  # noqa: BLE001 - a counter is a plug-in and may fail in any way
+                failed = f"{type(error).__name__}: {error}"
+                notes.append(f"The token counter failed ({failed}): tokens are estimated, one for two bytes.")
         return (len(text.encode("utf-8", "replace")) + 1) // 2
 
     return count, notes

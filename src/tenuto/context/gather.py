@@ -87,7 +87,9 @@ def current_session(
 ) -> Session | None:
     """The session that a message said now would join; ``None`` if it would begin a new one."""
     same = _persona(scope)
-    near = reader.find(Session, same, *placing.near_window(now, policy.session), order="-started_at", limit=placing.NEAR_LIMIT)
+    near = reader.find(
+        Session, same, *placing.near_window(now, policy.session), order="-started_at", limit=placing.NEAR_LIMIT
+    )
     if external_id is not None:
         near += reader.find(Session, same, Where("external_id", "=", external_id), limit=1)
     placed = placing.place(now, scope.persona, external_id, near, policy.session)
@@ -176,5 +178,3 @@ def _important(reader: Reader, scope: Scope, policy: Policy) -> tuple[Message, .
     limit = policy.context.important_messages + policy.context.recent_messages + policy.context.earlier_messages
     enough = Where("importance", ">=", policy.context.important_from)
     return tuple(reader.find(Message, _persona(scope), enough, order="-at", limit=limit))
-
-

@@ -2,10 +2,10 @@
 
 A memory may hold anything that anyone ever said, so no kept text may pass for the operator's words. Three things see to
 that. A line is one line: breaks become `` / ``, so no text can begin a line of its own and claim a date or a trust.
-Angle brackets become ``‹›``, so no text can close the fence (``<<end 7f3a…>>``) or spell a chat template's control token
-(``<|im_start|>``); the fence's name is random, constant within a session so that prompt caches hold, and comes in as an
-argument. Invisible characters that could hide text are removed. What is standing guidance is rendered apart, and only
-from the operator or a confirmed user. Dates are absolute: "three days ago" would be a new text every day.
+Angle brackets become ``‹›``, so no text can close the fence (``<<end 7f3a…>>``) or spell a chat template's control
+token (``<|im_start|>``); the fence's name is random, constant within a session so that prompt caches hold, and comes in
+as an argument. Invisible characters that could hide text are removed. What is standing guidance is rendered apart, and
+only from the operator or a confirmed user. Dates are absolute: "three days ago" would be a new text every day.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def line(templates: Templates, date: str, trust: Trust | str, text: str) -> str:
     return templates.fill("line", date=date, trust=word, text=escape(text))
 
 
-# --- one renderer per kind of record ------------------------------------------------------------------------------------
+# --- one renderer per kind of record --------------------------------------------------------------------------------
 
 
 def memory(templates: Templates, found: Memory, zone: tzinfo) -> str:
@@ -79,7 +79,7 @@ def memory(templates: Templates, found: Memory, zone: tzinfo) -> str:
 
 
 def guidance(found: Memory) -> tuple[str, ...]:
-    """Standing instructions that this memory may give; none unless the operator or a confirmed user stands behind it."""
+    """Standing instructions that this memory gives; none unless the operator or a confirmed user stands behind it."""
     if found.trust not in GUIDING:
         return ()
     rules = []
@@ -157,7 +157,7 @@ def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:
     return line(templates, day(found.updated_at, zone), "recorded", ". ".join(parts))
 
 
-# --- putting lines together ---------------------------------------------------------------------------------------------
+# --- putting lines together ----------------------------------------------------------------------------------------
 
 
 def block(templates: Templates, label: str, lines: Iterable[str]) -> str:
@@ -168,7 +168,11 @@ def clock(templates: Templates, now: datetime, zone: tzinfo, name: str) -> str:
     """The time where the user is."""
     local = now.astimezone(zone)
     return templates.fill(
-        "clock", date=local.strftime("%Y-%m-%d"), time=local.strftime("%H:%M"), weekday=WEEKDAYS[local.weekday()], zone=name
+        "clock",
+        date=local.strftime("%Y-%m-%d"),
+        time=local.strftime("%H:%M"),
+        weekday=WEEKDAYS[local.weekday()],
+        zone=name,
     )
 
 

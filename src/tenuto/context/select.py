@@ -1,8 +1,8 @@
 """Which kept thing is offered to which block, in the order of need, each only once. Pure.
 
 Blocks of the stable text are chosen as of ``start``, the beginning of the session: a memory or todo that came up since
-then is offered to ``news`` instead, so that writing things down does not change the text that a prompt cache holds. What
-was taken away meanwhile is gone from both. Order within a block is by time, not by a score that moves.
+then is offered to ``news`` instead, so that writing things down does not change the text that a prompt cache holds.
+What was taken away meanwhile is gone from both. Order within a block is by time, not by a score that moves.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def select(
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
-    """Lines per block, and what was put aside. ``cards`` are (entity id, text); ``replay`` shows this session's turns."""
+    """Lines per block, and what was put aside. ``cards``: (entity id, text); ``replay`` shows the session's turns."""
     sheet = _Sheet()
     turns = _turns(found, message)
     shown = {turn.id for turn in turns} | {turn.id for turn in found.turns if turn not in turns}
@@ -215,13 +215,17 @@ def _record(sheet: _Sheet, block: str, record: Record, frame: Frame) -> None:
     templates, zone = frame.templates, frame.zone
     if isinstance(record, Memory):
         if record.status in RECALLED:
-            sheet.offer(block, "memory", record.id, render.memory(templates, record, zone), record.created_at, record.content)
+            sheet.offer(
+                block, "memory", record.id, render.memory(templates, record, zone), record.created_at, record.content
+            )
     elif isinstance(record, Message):
         sheet.offer(block, "message", record.id, render.message(templates, record, zone), record.at, record.content)
     elif isinstance(record, Summary):
         sheet.offer(block, "summary", record.id, render.summary(templates, record, zone), record.created_at)
     elif isinstance(record, KeyPoint):
-        sheet.offer(block, "key_point", record.id, render.key_point(templates, record, zone), record.created_at, record.content)
+        sheet.offer(
+            block, "key_point", record.id, render.key_point(templates, record, zone), record.created_at, record.content
+        )
     else:
         sheet.offer(block, "todo", record.id, render.todo(templates, record, zone), record.created_at, record.content)
 

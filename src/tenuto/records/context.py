@@ -1,9 +1,9 @@
 """What a model should read now: the compiled context, with a receipt for every block.
 
-``stable`` is the part that does not change between the turns of a session, ``volatile`` the part that does. A provider's
-prompt cache serves the longest common prefix of two requests, so everything volatile comes after everything stable:
-system text, then the turns of this session in the order they were said, then what belongs to this turn alone, then the
-message. Putting anything that changes in front of something that does not would break that.
+``stable`` is the part that does not change between the turns of a session, ``volatile`` the part that does. A
+provider's prompt cache serves the longest common prefix of two requests, so everything volatile comes after everything
+stable: system text, then the turns of this session in the order they were said, then what belongs to this turn alone,
+then the message. Putting anything that changes in front of something that does not would break that.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def check(name: str, text: str, *, where: str) -> str:
         if field is not None and field not in FIELDS[name]:
             raise SettingError(
                 f"The template {where} uses the unknown field '{{{field}}}': known here are "
-                f"{', '.join('{' + known + '}' for known in sorted(FIELDS[name]))}. Write {{{{ and }}}} for a brace itself.",
+                f"{', '.join('{' + known + '}' for known in sorted(FIELDS[name]))}. Write {{{{ and }}}} for braces.",
                 code="template_invalid",
             )
         if field is None and len(part.group()) == 1:
