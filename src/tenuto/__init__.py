@@ -1,11 +1,15 @@
 """Tenuto: the memory of an AI that talks with people.
 
+Three lines are enough; everything else is optional:
+
     import tenuto
 
     store = tenuto.open()
     ana = store.user("ana")
     ana.observe("My dad is allergic to penicillin.")
     context = ana.context("Which antibiotics are safe for him?")
+
+Names that are not listed in ``__all__`` may change without notice.
 """
 
 from __future__ import annotations

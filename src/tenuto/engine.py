@@ -1,4 +1,4 @@
-"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory` with one short method per verb.
+"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory`: one short method a verb.
 
 This is the only place that sequences flows. A flow does one thing with the store; what comes after it is decided here.
 """
@@ -103,7 +103,9 @@ class Tenuto:
     def __enter__(self) -> Tenuto:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -115,7 +115,7 @@ class Runner:
                 self._handlers[jobs[0].kind](self._deps, jobs[0].user_id, jobs)
         except StoreClosed:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             return f"{type(error).__name__}: {error}"[:ERROR_LENGTH]
         return None
 

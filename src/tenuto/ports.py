@@ -197,7 +197,9 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
-    def complete(self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048) -> Answer:
+    def complete(
+        self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048
+    ) -> Answer:
         """One answer. ``schema`` asks for JSON of that shape. Raises :class:`tenuto.errors.ModelError`."""
 
 

@@ -1,7 +1,7 @@
 """Named SQL in files, and the few statements that follow from a table's columns.
 
-``sql/queries.sql`` holds what both dialects share; ``sql/<dialect>.sql`` replaces queries by name. Parameters are written
-``:name``; a dialect whose driver wants another form gets it here, once.
+``sql/queries.sql`` holds what both dialects share; ``sql/<dialect>.sql`` replaces queries by name. Parameters are
+written ``:name``; a dialect whose driver wants another form gets it here, once.
 """
 
 from __future__ import annotations

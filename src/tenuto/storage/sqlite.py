@@ -1,8 +1,8 @@
 """SQLite through apsw: one file, write-ahead log, every commit on the disk before it is acknowledged.
 
 There is one writer, and the code says so: a lock inside the process, ``BEGIN IMMEDIATE`` and a patient busy handler
-between processes. Readers have connections of their own and see a snapshot. ``synchronous=FULL`` is what survives a power cut
-(``NORMAL`` does not); ``secure_delete`` overwrites what is deleted.
+between processes. Readers have connections of their own and see a snapshot. ``synchronous=FULL`` is what survives a
+power cut (``NORMAL`` does not); ``secure_delete`` overwrites what is deleted.
 """
 
 from __future__ import annotations
@@ -155,7 +155,9 @@ class SqliteEngine:
     def _check_path(self) -> None:
         parent = self.path.parent
         if self.path.is_dir():
-            raise errors.NotWritable(f"{self.path} is a directory: name a file in it, such as {self.path / 'tenuto.db'}.")
+            raise errors.NotWritable(
+                f"{self.path} is a directory: name a file in it, such as {self.path / 'tenuto.db'}."
+            )
         if not parent.is_dir():
             raise errors.NotWritable(f"The directory {parent} does not exist: create it, or choose another path.")
         if not self.path.exists():

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 
-
 import msgspec
 
 from tenuto.errors import Conflict
@@ -124,5 +123,3 @@ class SqlStore:
     def _to_job(self, row: Row) -> Job:
         job: Job = decode(row[1:], table_of(Job), self._vault, row[0])
         return job
-
-

@@ -141,7 +141,8 @@ class SqlTransaction(SqlReader):
             self._rows("lock_new_user")
             rows = self._rows("lock_user")
         self._exists = bool(rows)
-        self._seq, self._epoch = (rows[0][1], rows[0][2]) if rows else (0, 0)
+        self._seq: int = rows[0][1] if rows else 0
+        self._epoch: int = rows[0][2] if rows else 0
         self._begun = (self._seq, self._epoch)
 
     def put(self, *records: Any) -> None:
@@ -189,9 +190,7 @@ class SqlTransaction(SqlReader):
         done = 0
         for (kind, id), vector in vectors.items():
             packed = self._engine.pack_vector(vector)
-            done += self._change(
-                "embed_entry", seq=self._next(), model=model, vector=packed, kind=kind.value, id=id
-            )
+            done += self._change("embed_entry", seq=self._next(), model=model, vector=packed, kind=kind.value, id=id)
         return done
 
     def set_user(self, user: User) -> None:

@@ -43,7 +43,9 @@ def reembed(settings: Settings) -> None:
         model = store.deps.embedder.model
         task = bar.add_task(f"embedding with {model}", total=store.unembedded())
         done = store.reembed(lambda step: bar.advance(task, step))
-    settings.show({"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}."))
+    settings.show(
+        {"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}.")
+    )
 
 
 @db.command()

@@ -60,5 +60,5 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (what is not ours is raised again there)
         sys.exit(fail(error, "--json" in sys.argv))

@@ -45,7 +45,7 @@ def for_user(function: F) -> F:
     for option in (
         click.option("--channel", default="terminal", show_default=True, help="Where the message came from."),
         click.option("--persona", help="The voice that the user talks to."),
-        click.option("-u", "--user", default="me", show_default=True, envvar="TENUTO_TEST_USER", help="Whose memory."),
+        click.option("-u", "--user", default="me", show_default=True, envvar="TENUTO_USER", help="Whose memory."),
     ):
         function = option(function)
     return function
