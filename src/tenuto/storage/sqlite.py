@@ -57,12 +57,15 @@ class SqliteEngine:
         self._idle: list[SqliteConnection] = []
         self._idle_lock = threading.Lock()
         self._closed = False
-        self._check_path()
+        try:
+            self._check_path()
+        except OSError as error:
+            raise errors.NotWritable(f"{self.path} cannot be opened: {error.strerror}. Choose another path.") from error
         self._writer = self._connect()
         try:
             self._upgrade()
         except BaseException:
-            self._writer.raw.close()
+            self.close()
             raise
 
     @property
@@ -181,6 +184,12 @@ class SqliteEngine:
         return SqliteConnection(raw)
 
     def _upgrade(self) -> None:
+        """Make what is missing. A file that lacks nothing is only read, so that opening never waits for a writer."""
+        with self.reading("") as connection:
+            if connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'", {}) and not (
+                migrate.pending(migrate.applied(connection), self.dialect, str(self.path))
+            ):
+                return
         with self.writing("") as connection:
             tables = [row[0] for row in connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", {})]
             if tables and "schema_migrations" not in tables:
