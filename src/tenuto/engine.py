@@ -133,11 +133,13 @@ def open(
     tokens: Tokens | None = None,
     ids: Ids | None = None,
     background: bool = True,
+    upgrade: bool = False,
 ) -> Tenuto:
     """Open a store: a SQLite file (default ``./tenuto.db``), ``postgresql://…``, or ``memory:`` for trying things out.
 
     Without arguments it needs no key, no server and no network. ``background=False`` leaves jobs to ``settle()`` or to
-    a worker.
+    a worker. ``upgrade=True`` brings the schema of a PostgreSQL database up to this version's; a SQLite file upgrades
+    itself.
     """
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
@@ -146,7 +148,7 @@ def open(
         raise SettingError("Encryption at rest is not part of this version: leave 'keys' out.")
     if redis is not None or settings.connection("redis"):
         raise SettingError("Redis is not part of this version: leave 'redis' out.")
-    store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now)
+    store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now, upgrade=upgrade)
     deps = Deps(
         store=store,
         embedder=_embedder(embedder),

@@ -8,10 +8,6 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tenuto import settings as environment
-from tenuto.providers.system import system_clock
-from tenuto.providers.vault import PlainVault
-from tenuto.storage.opening import open_store
 from tenuto.surfaces.cli.shared import Settings
 
 
@@ -24,12 +20,8 @@ def db() -> None:
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
     """Bring the schema up to this version's. A SQLite file upgrades itself when it is opened."""
-    url = settings.db or environment.connection("db") or "tenuto.db"
-    store = open_store(url, PlainVault(), system_clock, upgrade=True)
-    try:
+    with settings.store(background=False, upgrade=True) as store:
         problems = store.check()
-    finally:
-        store.close()
     settings.show({"problems": problems}, lambda: click.echo("\n".join(problems) or "The schema is up to date."))
     sys.exit(1 if problems else 0)
 

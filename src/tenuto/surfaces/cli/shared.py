@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from tenuto.engine import Tenuto
-from tenuto.engine import open as open_store
+import tenuto
 from tenuto.errors import InputError, TenutoError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,9 +26,9 @@ class Settings:
     as_json: bool
 
     @contextmanager
-    def store(self, **options: Any) -> Iterator[Tenuto]:
+    def store(self, **options: Any) -> Iterator[tenuto.Tenuto]:
         """The store, closed at the end of the command."""
-        with open_store(self.db, **options) as store:
+        with tenuto.open(self.db, **options) as store:
             yield store
 
     def show(self, value: Any, render: Callable[[], Any]) -> None:
