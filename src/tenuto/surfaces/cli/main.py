@@ -13,6 +13,7 @@ import click
 from tenuto.surfaces.cli.shared import Settings, fail
 
 COMMANDS = {
+    "demo": "tenuto.surfaces.cli.demo:demo",
     "observe": "tenuto.surfaces.cli.messages:observe",
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
