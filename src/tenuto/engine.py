@@ -1,4 +1,4 @@
-"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory` with one short method per verb.
+"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory`: one short method a verb.
 
 This is the only place that sequences flows. A flow does one thing with the store; what comes after it is decided here.
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 from tenuto import settings
 from tenuto.deps import Deps
+from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
@@ -68,6 +69,18 @@ class Tenuto:
         """Give everything a vector of the current model. May be stopped and taken up again; search works meanwhile."""
         return sum(embed_user(self.deps, user, progress) for user in self.users())
 
+    def unembedded(self) -> int:
+        """How many entries wait for a vector of the current model."""
+        total = 0
+        for user in self.users():
+            with self.deps.store.reading(user) as reader:
+                total += len(reader.unembedded(self.deps.embedder.model, 10**9))
+        return total
+
+    def examine(self) -> list[dict[str, Any]]:
+        """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``."""
+        return examine(self.deps)
+
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
@@ -90,7 +103,9 @@ class Tenuto:
     def __enter__(self) -> Tenuto:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -118,11 +133,13 @@ def open(
     tokens: Tokens | None = None,
     ids: Ids | None = None,
     background: bool = True,
+    upgrade: bool = False,
 ) -> Tenuto:
     """Open a store: a SQLite file (default ``./tenuto.db``), ``postgresql://…``, or ``memory:`` for trying things out.
 
     Without arguments it needs no key, no server and no network. ``background=False`` leaves jobs to ``settle()`` or to
-    a worker.
+    a worker. ``upgrade=True`` brings the schema of a PostgreSQL database up to this version's; a SQLite file upgrades
+    itself.
     """
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
@@ -131,7 +148,7 @@ def open(
         raise SettingError("Encryption at rest is not part of this version: leave 'keys' out.")
     if redis is not None or settings.connection("redis"):
         raise SettingError("Redis is not part of this version: leave 'redis' out.")
-    store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now)
+    store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now, upgrade=upgrade)
     deps = Deps(
         store=store,
         embedder=_embedder(embedder),

@@ -114,7 +114,7 @@ class PostgresEngine:
         return problems if vector else [*problems, "The extension 'vector' is missing."]
 
     def compact(self) -> None:
-        """Nothing to do here: the server keeps old row versions until its own clean-up, which only key destruction beats."""
+        """Nothing to do here: the server keeps old row versions until it cleans up; only key destruction beats it."""
 
     def close(self) -> None:
         self._pool.close()
@@ -130,8 +130,8 @@ class PostgresEngine:
                 waiting = migrate.pending(done, self.dialect, self.url)
                 if done and waiting and not upgrade:
                     raise errors.SchemaMismatch(
-                        f"{self.url} has schema version {done[-1]} and needs {migrate.head(self.dialect)}: stop the other "
-                        "processes and run 'tenuto --db URL db upgrade'."
+                        f"{self.url} has schema version {done[-1]} and needs {migrate.head(self.dialect)}: stop the "
+                        "other processes and run 'tenuto --db URL db upgrade'."
                     )
                 for migration in waiting:
                     migrate.apply(connection, migration)
@@ -157,7 +157,9 @@ def translated(where: str) -> Iterator[None]:
     except (pg.InsufficientPrivilege, pg.ReadOnlySqlTransaction) as error:
         raise errors.NotWritable(f"{where} refuses: {error}. Check the role's rights.") from error
     except pg.UniqueViolation as error:
-        raise errors.Conflict(f"Something with the same key is there already ({error.diag.constraint_name}).") from error
+        raise errors.Conflict(
+            f"Something with the same key is there already ({error.diag.constraint_name})."
+        ) from error
     except (pg.DataCorrupted, pg.IndexCorrupted) as error:
         raise errors.StoreCorrupt(f"{where} reports damage: {error}.") from error
     except RETRYABLE as error:

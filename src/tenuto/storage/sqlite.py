@@ -1,8 +1,8 @@
 """SQLite through apsw: one file, write-ahead log, every commit on the disk before it is acknowledged.
 
 There is one writer, and the code says so: a lock inside the process, ``BEGIN IMMEDIATE`` and a patient busy handler
-between processes. Readers have connections of their own and see a snapshot. ``synchronous=FULL`` is what survives a power cut
-(``NORMAL`` does not); ``secure_delete`` overwrites what is deleted.
+between processes. Readers have connections of their own and see a snapshot. ``synchronous=FULL`` is what survives a
+power cut (``NORMAL`` does not); ``secure_delete`` overwrites what is deleted.
 """
 
 from __future__ import annotations
@@ -57,12 +57,15 @@ class SqliteEngine:
         self._idle: list[SqliteConnection] = []
         self._idle_lock = threading.Lock()
         self._closed = False
-        self._check_path()
+        try:
+            self._check_path()
+        except OSError as error:
+            raise errors.NotWritable(f"{self.path} cannot be opened: {error.strerror}. Choose another path.") from error
         self._writer = self._connect()
         try:
             self._upgrade()
         except BaseException:
-            self._writer.raw.close()
+            self.close()
             raise
 
     @property
@@ -110,7 +113,7 @@ class SqliteEngine:
     ) -> Sequence[tuple[str, float]]:
         parameters = {"user": user, "kind": kind, "model": model}
         rows = connection.rows(queries.load(self.dialect)["entry_vectors"], parameters)
-        return vectors.nearest([(row[0], row[1]) for row in rows if row[1] is not None], vector, limit)
+        return vectors.nearest([(row[0], row[2]) for row in rows if row[2] is not None], vector, limit)
 
     def check(self) -> list[str]:
         with self.reading("") as connection:
@@ -155,7 +158,9 @@ class SqliteEngine:
     def _check_path(self) -> None:
         parent = self.path.parent
         if self.path.is_dir():
-            raise errors.NotWritable(f"{self.path} is a directory: name a file in it, such as {self.path / 'tenuto.db'}.")
+            raise errors.NotWritable(
+                f"{self.path} is a directory: name a file in it, such as {self.path / 'tenuto.db'}."
+            )
         if not parent.is_dir():
             raise errors.NotWritable(f"The directory {parent} does not exist: create it, or choose another path.")
         if not self.path.exists():
@@ -179,6 +184,12 @@ class SqliteEngine:
         return SqliteConnection(raw)
 
     def _upgrade(self) -> None:
+        """Make what is missing. A file that lacks nothing is only read, so that opening never waits for a writer."""
+        with self.reading("") as connection:
+            if connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'", {}) and not (
+                migrate.pending(migrate.applied(connection), self.dialect, str(self.path))
+            ):
+                return
         with self.writing("") as connection:
             tables = [row[0] for row in connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", {})]
             if tables and "schema_migrations" not in tables:
