@@ -22,7 +22,9 @@ from tenuto.errors import SettingError
 from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
-CONNECTION = {"DB": "db", "REDIS": "redis", "MODEL": "model", "CONFIG": "config", "KEYS": "keys", "EMBEDDER": "embedder"}
+CONNECTION = {
+    "DB": "db", "REDIS": "redis", "MODEL": "model", "CONFIG": "config", "KEYS": "keys", "KEY": "key", "EMBEDDER": "embedder",
+}  # fmt: skip
 """Environment names without a group: where the store is and what it uses."""
 
 

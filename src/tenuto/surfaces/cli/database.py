@@ -43,7 +43,9 @@ def reembed(settings: Settings) -> None:
         model = store.deps.embedder.model
         task = bar.add_task(f"embedding with {model}", total=store.unembedded())
         done = store.reembed(lambda step: bar.advance(task, step))
-    settings.show({"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}."))
+    settings.show(
+        {"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}.")
+    )
 
 
 @db.command()
@@ -51,7 +53,11 @@ def reembed(settings: Settings) -> None:
 def compact(settings: Settings) -> None:
     """Leave no trace of deleted rows in the files, where the engine can."""
     with settings.store(background=False) as store:
-        store.deps.store.compact()
+        clean = store.deps.store.compact()
+    settings.show(
+        {"clean": clean}, lambda: click.echo("Done." if clean else "Not now, or not possible on this engine.")
+    )
+    sys.exit(0 if clean else 1)
 
 
 @click.command()
