@@ -137,6 +137,9 @@ class SqlTransaction(SqlReader):
         super().__init__(engine, connection, vault, user)
         self._now = now
         rows = self._rows("lock_user")
+        if not rows and "lock_new_user" in self._sql:
+            self._rows("lock_new_user")
+            rows = self._rows("lock_user")
         self._exists = bool(rows)
         self._seq, self._epoch = (rows[0][1], rows[0][2]) if rows else (0, 0)
         self._begun = (self._seq, self._epoch)
