@@ -34,8 +34,18 @@ _LEXICON = """
 -0.5 0.3: tired exhausted frustrated annoyed annoying disappointed difficult struggle struggling stuck bad worse hard
 -0.4 0.2: bored nervous unsure confused regret miss missed missing problem problems ache headache cold
 """
-_NEGATIONS = frozenset("not no never don't didn't doesn't isn't wasn't can't cannot won't without hardly don didn isn".split())
-_INTENSIFIERS = {"very": 1.3, "so": 1.2, "really": 1.3, "extremely": 1.5, "super": 1.3, "absolutely": 1.4, "totally": 1.3}
+_NEGATIONS = frozenset(
+    "not no never don't didn't doesn't isn't wasn't can't cannot won't without hardly don didn isn".split()
+)
+_INTENSIFIERS = {
+    "very": 1.3,
+    "so": 1.2,
+    "really": 1.3,
+    "extremely": 1.5,
+    "super": 1.3,
+    "absolutely": 1.4,
+    "totally": 1.3,
+}
 _SOFTENERS = {"bit": 0.6, "little": 0.6, "slightly": 0.5, "somewhat": 0.6, "kinda": 0.7}
 
 

@@ -262,7 +262,9 @@ def _highlights(messages: Sequence[Message]) -> list[dict[str, str]]:
         if not message.thinking or message.role is not Role.ASSISTANT:
             continue
         said = frozenset(tokens(message.content))
-        ranked = sorted(cues.sentences(message.thinking)[:100], key=lambda sentence: (-_unsaid(sentence, said), sentence))
+        ranked = sorted(
+            cues.sentences(message.thinking)[:100], key=lambda sentence: (-_unsaid(sentence, said), sentence)
+        )
         if ranked and _unsaid(ranked[0], said) > 0.3:
             found.append({"moment": shorten(asked or speaker_of(message), 120), "thought": shorten(ranked[0], 240)})
     return found[-HIGHLIGHTS:]

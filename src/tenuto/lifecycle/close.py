@@ -110,7 +110,10 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
             return False
         prior = _session_summary(reader, session_id)
         messages = _new_messages(reader, session_id, prior)
-        names = [entity.label for entity in reader.find(Entity, Where("type", "=", "person"), order="-mentions", limit=_NAMES)]
+        names = [
+            entity.label
+            for entity in reader.find(Entity, Where("type", "=", "person"), order="-mentions", limit=_NAMES)
+        ]
     if not _enough(session, messages, deps):
         return False
     record, note = _record(deps, session, messages, prior, names)
@@ -258,7 +261,11 @@ def _move_state(deps: Deps, tx: Transaction, session: Session, net: Deltas, now:
 def _follow_up(deps: Deps, tx: Transaction, session: Session, record: Record, now: datetime) -> None:
     """Hand candidates on, count the session, and write the jobs that its end makes due."""
     if record.candidates:
-        payload: dict[str, Any] = {"session_id": session.id, "candidates": list(record.candidates), "made_by": record.made_by}
+        payload: dict[str, Any] = {
+            "session_id": session.id,
+            "candidates": list(record.candidates),
+            "made_by": record.made_by,
+        }
         enqueue(deps, tx, [due.Due(CANDIDATES, "", now, payload)], now)
     persona = session.persona or ""
     own = tx.get(SessionState, persona) or SessionState(id=persona)

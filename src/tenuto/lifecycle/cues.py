@@ -13,7 +13,9 @@ from tenuto.lifecycle.affect import feel
 
 _END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\s\W]|[\"“])|\n+")
 _STAGE = re.compile(r"\[[^\[\]]{3,}\]")
-_ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|approx|dept|jr|sr)|\b[A-Z])\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|approx|dept|jr|sr)|\b[A-Z])\.$", re.IGNORECASE
+)
 _COMMITMENT = re.compile(
     r"\b(?:i(?:'ll| will| shall| promise| am going to|'m going to|'m gonna)|let'?s|we(?:'ll| will)|i plan to|i(?:'ve| have) decided to"
     r"|remind me|i need to|i have to|i must|i should)\b(?! not\b)",
@@ -24,12 +26,17 @@ _OPEN = re.compile(
     r"|wonder(?:ing)? (?:if|whether|how)|haven'?t (?:yet|decided|heard|finished)|to be (?:decided|continued)|pending|tbd)\b",
     re.IGNORECASE,
 )
-_DECISION = re.compile(r"\b(?:decided|chose|settled on|made up my mind|going with|agreed (?:to|on)|picked|signed)\b", re.IGNORECASE)
+_DECISION = re.compile(
+    r"\b(?:decided|chose|settled on|made up my mind|going with|agreed (?:to|on)|picked|signed)\b", re.IGNORECASE
+)
 _PREFERENCE = re.compile(
     r"\b(?:i (?:really |always |usually )?(?:like|love|prefer|enjoy|hate|can'?t stand|dislike|avoid)|my fav(?:ou?rite)?|i'?d rather)\b",
     re.IGNORECASE,
 )
-_BOUNDARY = re.compile(r"\b(?:please don'?t|don'?t (?:ever |bring|mention|call|ask)|never (?:mention|bring|call|ask)|i'?d rather not talk)\b", re.IGNORECASE)
+_BOUNDARY = re.compile(
+    r"\b(?:please don'?t|don'?t (?:ever |bring|mention|call|ask)|never (?:mention|bring|call|ask)|i'?d rather not talk)\b",
+    re.IGNORECASE,
+)
 _DONE = re.compile(
     r"\b(?:i|we|it'?s|that'?s|all)(?:'ve| have|'m| am)?\s+(?:just |finally |already |now )?(?:did|done|finished|completed|called|sent|booked|bought|paid"
     r"|submitted|returned|cancelled|canceled|fixed|went|visited|wrote|met|handed|signed|scheduled|picked)\b",

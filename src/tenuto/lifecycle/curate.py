@@ -39,7 +39,9 @@ FRAGMENT = 0.85
 SAME_NAME = 0.93
 """Jaro-Winkler similarity from which two names of one type may be the same."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NEGATIONS = frozenset("not no never none without cannot can't don't doesn't didn't isn't wasn't won't aren't nobody hardly".split())
+_NEGATIONS = frozenset(
+    "not no never none without cannot can't don't doesn't didn't isn't wasn't won't aren't nobody hardly".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,9 @@ def promotions(memories: Iterable[Memory], policy: Policy) -> list[Promotion]:
     return found
 
 
-def todo_moves(todos: Iterable[Todo], said: Sequence[tuple[datetime, str]], now: datetime, policy: Policy) -> list[TodoMove]:
+def todo_moves(
+    todos: Iterable[Todo], said: Sequence[tuple[datetime, str]], now: datetime, policy: Policy
+) -> list[TodoMove]:
     """Todos that are done by what was ``said`` (time, sentence) after them, or have expired. Habits never expire."""
     done = [(at, frozenset(tokens(text)), text) for at, text in said if cues.says_done(text)]
     found = []
@@ -210,7 +214,9 @@ def todo_moves(todos: Iterable[Todo], said: Sequence[tuple[datetime, str]], now:
         if todo.status is not TodoStatus.OPEN:
             continue
         wanted = frozenset(tokens(todo.content))
-        proof = next((text for at, words_, text in done if at > todo.created_at and _covers(words_, wanted, policy)), None)
+        proof = next(
+            (text for at, words_, text in done if at > todo.created_at and _covers(words_, wanted, policy)), None
+        )
         if proof is not None and todo.kind is not TodoKind.HABIT:
             found.append(TodoMove(todo.id, TodoStatus.DONE, f"said: {proof}"))
         elif (reason := _expired(todo, now, policy)) is not None:
@@ -243,7 +249,9 @@ def merges(entities: Sequence[Entity], decided: Iterable[tuple[str, str]]) -> li
                 continue
             confidence = _same_name(one, other)
             if confidence >= SAME_NAME:
-                into, duplicate = sorted((one, other), key=lambda entity: (-entity.mentions, entity.created_at, entity.id))
+                into, duplicate = sorted(
+                    (one, other), key=lambda entity: (-entity.mentions, entity.created_at, entity.id)
+                )
                 reason = f"'{duplicate.label}' and '{into.label}' are nearly the same name"
                 found.append(MergeProposal(duplicate.id, into.id, round(confidence, 3), reason))
     return found
@@ -252,7 +260,10 @@ def merges(entities: Sequence[Entity], decided: Iterable[tuple[str, str]]) -> li
 def _same_name(one: Entity, other: Entity) -> float:
     left = {name.casefold() for name in (one.label, *one.aliases) if len(name) > 2}
     right = {name.casefold() for name in (other.label, *other.aliases) if len(name) > 2}
-    return max((JaroWinkler.similarity(a, b) for a in left for b in right if _NUMBER.findall(a) == _NUMBER.findall(b)), default=0.0)
+    return max(
+        (JaroWinkler.similarity(a, b) for a in left for b in right if _NUMBER.findall(a) == _NUMBER.findall(b)),
+        default=0.0,
+    )
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------

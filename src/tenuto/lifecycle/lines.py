@@ -32,13 +32,24 @@ from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import TRUST_ORDER, Trust
 from tenuto.text.words import tokens
 
-_SUBSTANCE = {"boundary": 1.0, "decision": 0.9, "commitment": 0.8, "feeling": 0.7, "preference": 0.7, "fact": 0.6, "open_loop": 0.6}
+_SUBSTANCE = {
+    "boundary": 1.0,
+    "decision": 0.9,
+    "commitment": 0.8,
+    "feeling": 0.7,
+    "preference": 0.7,
+    "fact": 0.6,
+    "open_loop": 0.6,
+}
 _CONCRETE = re.compile(
     r"\d|\b(?:yesterday|tomorrow|tonight|last|next|ago|since|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january"
     r"|february|march|april|june|july|august|september|october|november|december|years?|months?|weeks?)\b",
     re.IGNORECASE,
 )
-_PRAISE = re.compile(r"^(?:wow|yeah|well|hey|oh)?[\s,!]*(?:\w+, )?(?:you(?:'re|r| are|'ve| have)|i (?:totally |completely )?agree|that'?s)\b", re.IGNORECASE)
+_PRAISE = re.compile(
+    r"^(?:wow|yeah|well|hey|oh)?[\s,!]*(?:\w+, )?(?:you(?:'re|r| are|'ve| have)|i (?:totally |completely )?agree|that'?s)\b",
+    re.IGNORECASE,
+)
 WORTHY = 0.35
 """Score from which a line is worth its place."""
 LONGEST_LINE = 240
@@ -61,8 +72,15 @@ class Line:
     trust: Trust = Trust.USER_STATED
 
     def to_plain(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {name: getattr(self, name) for name in ("text", "who", "message_id", "seq", "importance", "sort")}
-        return plain | {"at": micros(self.at), "score": round(self.score, 4), "by_user": self.by_user, "trust": str(self.trust)}
+        plain: dict[str, Any] = {
+            name: getattr(self, name) for name in ("text", "who", "message_id", "seq", "importance", "sort")
+        }
+        return plain | {
+            "at": micros(self.at),
+            "score": round(self.score, 4),
+            "by_user": self.by_user,
+            "trust": str(self.trust),
+        }
 
     @classmethod
     def from_plain(cls, value: dict[str, Any]) -> Line:
@@ -136,7 +154,9 @@ def _score(line: Line, bag: Counter[str], weight: dict[str, float], size: float)
     named = min(2, len(cues.names(line.text))) * 0.15 + (0.25 if _CONCRETE.search(line.text) else 0.0)
     substance = min(1.0, _SUBSTANCE.get(line.sort, 0.2) + named)
     fits = min(len(line.text) / 40, 1.0) * (1.0 if len(line.text) <= 200 else 0.7)
-    value = 0.30 * line.importance / 10 + 0.25 * central + 0.25 * substance + 0.10 * fits + (0.10 if line.by_user else 0.04)
+    value = (
+        0.30 * line.importance / 10 + 0.25 * central + 0.25 * substance + 0.10 * fits + (0.10 if line.by_user else 0.04)
+    )
     if cues.is_small_talk(line.text):
         value -= 0.35
     if line.sort == "question":
@@ -150,7 +170,9 @@ def _score(line: Line, bag: Counter[str], weight: dict[str, float], size: float)
 
 def choose(lines: Sequence[Line], most: int, *, floor: float = 0.0, redundancy: float = 0.6) -> list[Line]:
     """The best lines, best first, each new one losing ``redundancy`` × what it shares with one already taken."""
-    pool = sorted((line for line in lines if line.score >= floor), key=lambda line: (-line.score, line.at, line.seq))[:400]
+    pool = sorted((line for line in lines if line.score >= floor), key=lambda line: (-line.score, line.at, line.seq))[
+        :400
+    ]
     bags = {id(line): frozenset(tokens(line.text)) for line in pool}
     lost = dict.fromkeys(bags, 0.0)
     taken: list[Line] = []

@@ -112,7 +112,10 @@ _SCHEMA: dict[str, Any] = {
             name: {"type": "array", "items": {"type": "string"}}
             for name in ("what_mattered", "open_loops", "commitments", "people")
         },
-        **{name: {"type": "array", "items": {"type": "object"}} for name in ("key_points", "thinking_highlights", "candidate_memories")},
+        **{
+            name: {"type": "array", "items": {"type": "object"}}
+            for name in ("key_points", "thinking_highlights", "candidate_memories")
+        },
         **{name: {"type": "number"} for name in ("mood_delta", "connection_delta", "attunement_delta")},
     },
 }
@@ -264,7 +267,9 @@ def _points(value: object, source: str, messages: Sequence[Message], rules: Reco
 def _nearest(content: str, messages: Iterable[Message]) -> str | None:
     """The message that a sentence most likely comes from."""
     wanted = frozenset(tokens(content))
-    best = max(messages, key=lambda message: (len(wanted & frozenset(tokens(message.content))), message.seq), default=None)
+    best = max(
+        messages, key=lambda message: (len(wanted & frozenset(tokens(message.content))), message.seq), default=None
+    )
     return best.id if best is not None and wanted & frozenset(tokens(best.content)) else None
 
 
@@ -276,7 +281,9 @@ def _candidates(value: object, messages: Sequence[Message]) -> list[dict[str, An
         if not isinstance(content, str) or not isinstance(quote, str) or len(quote.strip()) < 4 or not content.strip():
             continue
         wanted = " ".join(quote.split()).casefold()
-        said = next((m for m in messages if m.role is Role.USER and wanted in " ".join(m.content.split()).casefold()), None)
+        said = next(
+            (m for m in messages if m.role is Role.USER and wanted in " ".join(m.content.split()).casefold()), None
+        )
         if said is None or ungrounded(content, said.content) is not None:
             continue
         kind = given.get("kind")

@@ -47,7 +47,9 @@ _BETWEEN = frozenset(
 
 def best(memories: Iterable[Memory], now: datetime, policy: FadingPolicy, most: int) -> list[Memory]:
     """The strongest first, without repetition: pins, then importance × strength."""
-    usable = [m for m in memories if m.status in RECALLED and m.proactive_use is not Proactive.NO and m.valid_to is None]
+    usable = [
+        m for m in memories if m.status in RECALLED and m.proactive_use is not Proactive.NO and m.valid_to is None
+    ]
     ranked = sorted(usable, key=lambda m: (not m.pinned, -m.importance * strength(m, now, policy), m.created_at, m.id))
     found: dict[frozenset[str], Memory] = {}
     for memory in ranked:
@@ -123,4 +125,6 @@ def _draft(texts: dict[str, list[str]], used: Sequence[Memory], *, keep_empty: b
             parts.append("\n".join([name, *(f"- {shorten(' '.join(text.split()), LINE)}" for text in listed)]))
     trust = min((Trust.INFERRED, *(memory.trust for memory in used)), key=TRUST_ORDER.index)
     importance = max((memory.importance for memory in used), default=5.0)
-    return Draft("\n\n".join(parts), importance, trust, structured={"sections": texts, "memories": [m.id for m in used]})
+    return Draft(
+        "\n\n".join(parts), importance, trust, structured={"sections": texts, "memories": [m.id for m in used]}
+    )

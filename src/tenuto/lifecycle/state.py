@@ -108,7 +108,9 @@ def moved(
     drift = _difference(state.axes, rested.axes)
     if drift and set(state.axes) == set(rested.axes):
         changes.append(
-            StateChange(id=drift_id, persona=persona, at=rested.updated_at, deltas=drift, axes=rested.axes, reason="time")
+            StateChange(
+                id=drift_id, persona=persona, at=rested.updated_at, deltas=drift, axes=rested.axes, reason="time"
+            )
         )
     values = {name: axis.clamp(rested.axes[name] + deltas.get(name, 0.0)) for name, axis in axes.items()}
     change = _difference(rested.axes, values)

@@ -137,7 +137,10 @@ def _subjects(message: Message, known: Iterable[str], speakers: set[str]) -> dic
 
 
 def _group(
-    messages: Sequence[Message], told_by: dict[str, dict[str, tuple[str, int]]], chosen: list[str], shown: dict[str, str]
+    messages: Sequence[Message],
+    told_by: dict[str, dict[str, tuple[str, int]]],
+    chosen: list[str],
+    shown: dict[str, str],
 ) -> list[Topic]:
     groups: dict[str, list[Message]] = {}
     last: dict[str, str] = {}

@@ -129,7 +129,11 @@ def _slope(values: Sequence[float]) -> float:
     middle = (len(values) - 1) / 2
     mean = sum(values) / len(values)
     spread = sum((place - middle) ** 2 for place in range(len(values)))
-    return round(sum((place - middle) * (value - mean) for place, value in enumerate(values)) / spread, 5) if spread else 0.0
+    return (
+        round(sum((place - middle) * (value - mean) for place, value in enumerate(values)) / spread, 5)
+        if spread
+        else 0.0
+    )
 
 
 def _direction(slope: float | None) -> str:
@@ -141,13 +145,38 @@ def _direction(slope: float | None) -> str:
 
 
 _OPENINGS = (
-    ("dependency_emotional", ">", 0.4, "You have leaned on these talks a lot lately. Who else would you like to have beside you?"),
-    ("dependency_decisional", ">", 0.5, "Many choices came up here lately. Would it help to think one through in your own words first?"),
-    ("perspective_range", "<", 0.15, "It has been mostly one view lately. How might someone close to you tell this story?"),
-    ("reality_orientation", "<", 0.35, "Words like always and never come up often. Is there a day when it was different?"),
+    (
+        "dependency_emotional",
+        ">",
+        0.4,
+        "You have leaned on these talks a lot lately. Who else would you like to have beside you?",
+    ),
+    (
+        "dependency_decisional",
+        ">",
+        0.5,
+        "Many choices came up here lately. Would it help to think one through in your own words first?",
+    ),
+    (
+        "perspective_range",
+        "<",
+        0.15,
+        "It has been mostly one view lately. How might someone close to you tell this story?",
+    ),
+    (
+        "reality_orientation",
+        "<",
+        0.35,
+        "Words like always and never come up often. Is there a day when it was different?",
+    ),
     ("challenge_ratio", "<", 0.25, "I have mostly agreed with you lately. Would you like me to question you more?"),
     ("recovery_capacity", "<", 0.2, "Low moments have tended to stay low here. What has helped you up before?"),
-    ("volatility", ">", 0.45, "Feelings have swung widely lately. Would a slower pace, or a note between talks, be good?"),
+    (
+        "volatility",
+        ">",
+        0.45,
+        "Feelings have swung widely lately. Would a slower pace, or a note between talks, be good?",
+    ),
 )
 
 

@@ -42,7 +42,14 @@ def enqueue(deps: Deps, tx: Transaction, due: Iterable[Due], now: datetime) -> N
 
 
 def tell(
-    deps: Deps, tx: Transaction, kind: str, subject: tuple[str, str], now: datetime, *, persona: str | None = None, **data: Any
+    deps: Deps,
+    tx: Transaction,
+    kind: str,
+    subject: tuple[str, str],
+    now: datetime,
+    *,
+    persona: str | None = None,
+    **data: Any,
 ) -> None:
     """Write an event. ``data`` holds counts and ids, never content."""
     tx.put(
@@ -61,7 +68,9 @@ def tell(
 
 def current(reader: Reader, kind: SummaryKind, *where: Where) -> Summary | None:
     """The newest version of one summary."""
-    found = reader.find(Summary, Where("kind", "=", kind), Where("current", "=", True), *where, order="-version", limit=1)
+    found = reader.find(
+        Summary, Where("kind", "=", kind), Where("current", "=", True), *where, order="-version", limit=1
+    )
     return found[0] if found else None
 
 
