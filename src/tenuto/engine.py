@@ -20,6 +20,8 @@ from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
 from tenuto.jobs import Runner
+from tenuto.lifecycle import care
+from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
 from tenuto.providers.embed import LocalEmbedder
@@ -84,6 +86,11 @@ class Tenuto:
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
+
+    def curate(self, user: str | None = None, *, dry_run: bool = False) -> list[CurateReport]:
+        """Curate one user's memories, or everybody's; ``dry_run`` only shows the plans."""
+        chosen = [self.user(user).id] if user is not None else self.users()
+        return [care.curate(self.deps, one, dry_run=dry_run) for one in chosen]
 
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""

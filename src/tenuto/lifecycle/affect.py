@@ -1,8 +1,9 @@
 """How something feels, by words, and what a session does to the persona's axes.
 
-A small hand-made lexicon gives each word a valence (−1…1) and an arousal (0…1). A negation within the three words before
-turns the valence round at 0.6 of its size, an intensifier scales both. A text's valence is Σv / (1 + Σ|v|), so one strong
-word moves it to about half and many words saturate it; its arousal is the strongest word, raised by exclamation marks.
+A small hand-made lexicon gives each word a valence (−1…1) and an arousal (0…1). A negation within the three words
+before turns the valence round at 0.6 of its size, an intensifier scales both. A text's valence is Σv / (1 + Σ|v|), so
+one strong word moves it to about half and many words saturate it; its arousal is the strongest word, raised by
+exclamation marks.
 
 The deltas of a session come from a :class:`Tally`, which can be added up: classifying a session in parts gives the same
 deltas as classifying it at once, and only the difference to what was applied before is ever applied. Each is bounded
@@ -34,9 +35,10 @@ _LEXICON = """
 -0.5 0.3: tired exhausted frustrated annoyed annoying disappointed difficult struggle struggling stuck bad worse hard
 -0.4 0.2: bored nervous unsure confused regret miss missed missing problem problems ache headache cold
 """
-_NEGATIONS = frozenset(
-    "not no never don't didn't doesn't isn't wasn't can't cannot won't without hardly don didn isn".split()
-)
+_NEGATING = """
+not no never don't didn't doesn't isn't wasn't can't cannot won't without hardly don didn isn
+"""
+_NEGATIONS = frozenset(_NEGATING.split())
 _INTENSIFIERS = {
     "very": 1.3,
     "so": 1.2,
@@ -61,28 +63,34 @@ def _read_lexicon(text: str) -> dict[str, tuple[float, float]]:
 LEXICON = _read_lexicon(_LEXICON)
 
 _WARM = re.compile(
-    r"\b(?:thank(?:s| you)|i appreciate|means a lot|glad you|good talking|love talking|you'?re (?:the best|great|kind|sweet)"
+    r"\b(?:thank(?:s| you)|i appreciate|means a lot|glad you|good talking|love talking"
+    r"|you'?re (?:the best|great|kind|sweet)"
     r"|miss(?:ed)? (?:you|talking)|talk (?:soon|tomorrow|later)|good ?night)\b",
     re.IGNORECASE,
 )
 _COLD = re.compile(
-    r"\b(?:leave me alone|stop (?:talking|asking|it)|shut up|you'?re (?:useless|annoying|no help)|forget it|whatever\.?$"
+    r"\b(?:leave me alone|stop (?:talking|asking|it)|shut up|you'?re (?:useless|annoying|no help)"
+    r"|forget it|whatever\.?$"
     r"|none of your business)\b",
     re.IGNORECASE,
 )
 _DISCLOSES = re.compile(
-    r"\b(?:i(?:'m| am| feel| felt| was| have been|'ve been) (?:so |very |really )?(?:scared|afraid|sad|lonely|anxious|happy|proud"
-    r"|worried|ashamed|excited|depressed|angry|hurt|grateful|stressed|overwhelmed)|i(?:'ve| have) never told|to be honest"
+    r"\b(?:i(?:'m| am| feel| felt| was| have been|'ve been) (?:so |very |really )?(?:scared|afraid|sad"
+    r"|lonely|anxious|happy|proud"
+    r"|worried|ashamed|excited|depressed|angry|hurt|grateful|stressed|overwhelmed)|i(?:'ve"
+    r"| have) never told|to be honest"
     r"|i trust you|between us|my (?:biggest|worst) fear|i need to tell)\b",
     re.IGNORECASE,
 )
 _UNDERSTOOD = re.compile(
-    r"\b(?:exactly|you(?:'re| are) right|good (?:point|idea|question)|that help(?:s|ed)|makes sense|you (?:get|got|understand)"
+    r"\b(?:exactly|you(?:'re| are) right|good (?:point|idea|question)|that help(?:s|ed)|makes sense"
+    r"|you (?:get|got|understand)"
     r" (?:it|me)|spot on|well said|i never thought of)\b",
     re.IGNORECASE,
 )
 _MISREAD = re.compile(
-    r"\b(?:that'?s not what|not what i (?:meant|said|asked)|i (?:already|just) (?:told|said)|you (?:don'?t|didn'?t) (?:get|understand|listen)"
+    r"\b(?:that'?s not what|not what i (?:meant|said|asked)|i (?:already|just) (?:told|said)"
+    r"|you (?:don'?t|didn'?t) (?:get|understand|listen)"
     r"|you(?:'re| are) wrong|you forgot|no,? i (?:meant|said))\b",
     re.IGNORECASE,
 )

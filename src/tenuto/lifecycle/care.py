@@ -1,9 +1,8 @@
 """Carrying out what fading and the curator decided, in one transaction, with a report.
 
-The plan is made on what was read before; when it is applied each memory is read again, and what changed meanwhile (pinned,
-reinforced, forgotten) is left alone. Nothing is deleted: an archived memory keeps its history and comes back, a fold names
-its originals and they name the fold.
-"""
+The plan is made on what was read before; when it is applied each memory is read again, and what changed meanwhile
+(pinned, reinforced, forgotten) is left alone. Nothing is deleted: an archived memory keeps its history and comes back,
+a fold names its originals and they name the fold."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ from typing import Any
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
-from tenuto.lifecycle import curate as decide
 from tenuto.lifecycle import cues, fade
+from tenuto.lifecycle import curate as decide
 from tenuto.lifecycle.curate import Plan
 from tenuto.lifecycle.writing import index, tell
 from tenuto.ports import Reader, Transaction, Where

@@ -1,11 +1,13 @@
 """What a session came to: the record that is written when it closes, without a model.
 
-Full the first time, incremental after: the next record is made of the one before and only the new messages, so a session
-that goes on for a year costs what is new and not what is old. To make that possible a record carries its best lines with
-their scores and the tally of its feelings (``working``): merging two parts is choosing the best of both, and adding up.
+Full the first time, incremental after: the next record is made of the one before and only the new messages, so a
+session that goes on for a year costs what is new and not what is old. To make that possible a record carries its best
+lines with their scores and the tally of its feelings (``working``): merging two parts is choosing the best of both, and
+adding up.
 
-The record is structured (one_liner, what_mattered, open_loops, commitments, people, tone) and told four ways: a headline,
-an arc from early to late, a first-person diary of the persona, and thinking highlights where messages carry ``thinking``.
+The record is structured (one_liner, what_mattered, open_loops, commitments, people, tone) and told four ways: a
+headline, an arc from early to late, a first-person diary of the persona, and thinking highlights where messages carry
+``thinking``.
 
 What would break it: giving it messages that it has seen. The caller's watermark decides what is new.
 """
@@ -253,7 +255,8 @@ def _diary(
 
 
 def _highlights(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """What the model thought and did not say: the best sentence of each ``thinking`` that its answer does not repeat."""
+    """What the model thought and did not say: the best sentence of each ``thinking`` that its answer does not
+    repeat."""
     found = []
     asked = ""
     for message in sorted(messages, key=lambda message: (message.at, message.seq)):

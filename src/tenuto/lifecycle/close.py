@@ -5,15 +5,14 @@ full the first time, incremental after, never twice over the same messages. ``cl
 read before the work and compared when the record is written, in one transaction with the summary, the key points, the
 state and the jobs that follow. Of two classifications at once one writes and the other finds the mark moved.
 
-Nothing here waits for the embedder: entries are indexed by their words, vectors follow. What the persona's state gets is
-the session's whole delta less what it got before.
-"""
+Nothing here waits for the embedder: entries are indexed by their words, vectors follow. What the persona's state gets
+is the session's whole delta less what it got before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tenuto.deps import Deps
@@ -29,7 +28,7 @@ from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind
 from tenuto.records.memory import RECALLED, AgentState, Entity, Memory
-from tenuto.records.operations import Job
+from tenuto.records.operations import Event, Job
 from tenuto.records.scope import Scope
 
 PART = 400
@@ -81,14 +80,14 @@ def handle(deps: Deps, user: str, jobs: list[Job]) -> None:
     for job in jobs:
         session_id = str(job.payload.get("session_id", ""))
         if job.payload.get("timer"):
-            _on_timer(deps, user, session_id, int(job.payload.get("turns", 0)))
+            _on_timer(deps, user, session_id)
         else:
             while _classify_part(deps, user, session_id):
                 pass
 
 
-def _on_timer(deps: Deps, user: str, session_id: str, turns: int) -> None:
-    """Close the session if it has been silent since the timer was set; set the timer again if it was not."""
+def _on_timer(deps: Deps, user: str, session_id: str) -> None:
+    """Close the session if it is idle and nothing is arriving; set the timer again if it is not."""
     now = deps.clock()
     with deps.store.writing(user) as tx:
         session = tx.get(Session, session_id)
@@ -96,10 +95,16 @@ def _on_timer(deps: Deps, user: str, session_id: str, turns: int) -> None:
             return
         if session.status is SessionStatus.CLOSED:
             enqueue(deps, tx, [due.classification(session.id, now)], now)
-        elif session.turn_count == turns and is_idle(session, now, deps.policy.session):
+        elif is_idle(session, now, deps.policy.session) and not _arriving(tx, now):
             _set_closed(deps, tx, session, session.last_activity_at, IDLE, now)
         else:
             enqueue(deps, tx, [due.timer(session, deps.policy, now)], now)
+
+
+def _arriving(tx: Transaction, now: datetime) -> bool:
+    """Whether a message came in just now: one of the past, then, and an import that is under way."""
+    last = tx.find(Event, Where("kind", "=", "message.observed"), order="-seq", limit=1)
+    return bool(last) and timedelta(0) <= now - last[0].at < due.ARRIVAL_SLACK
 
 
 def _classify_part(deps: Deps, user: str, session_id: str) -> bool:

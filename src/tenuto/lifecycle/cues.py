@@ -17,58 +17,71 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|approx|dept|jr|sr)|\b[A-Z])\.$", re.IGNORECASE
 )
 _COMMITMENT = re.compile(
-    r"\b(?:i(?:'ll| will| shall| promise| am going to|'m going to|'m gonna)|let'?s|we(?:'ll| will)|i plan to|i(?:'ve| have) decided to"
+    r"\b(?:i(?:'ll| will| shall| promise| am going to|'m going to|'m gonna)|let'?s|we(?:'ll| will)"
+    r"|i plan to|i(?:'ve| have) decided to"
     r"|remind me|i need to|i have to|i must|i should)\b(?! not\b)",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:not sure|don'?t know|undecided|still (?:need|have|waiting|thinking|looking)|figure out|waiting (?:for|to hear)|can'?t decide"
-    r"|wonder(?:ing)? (?:if|whether|how)|haven'?t (?:yet|decided|heard|finished)|to be (?:decided|continued)|pending|tbd)\b",
+    r"\b(?:not sure|don'?t know|undecided|still (?:need|have|waiting|thinking|looking)|figure out"
+    r"|waiting (?:for|to hear)|can'?t decide"
+    r"|wonder(?:ing)? (?:if|whether|how)|haven'?t (?:yet|decided|heard|finished)|to be (?:decided"
+    r"|continued)|pending|tbd)\b",
     re.IGNORECASE,
 )
 _DECISION = re.compile(
     r"\b(?:decided|chose|settled on|made up my mind|going with|agreed (?:to|on)|picked|signed)\b", re.IGNORECASE
 )
 _PREFERENCE = re.compile(
-    r"\b(?:i (?:really |always |usually )?(?:like|love|prefer|enjoy|hate|can'?t stand|dislike|avoid)|my fav(?:ou?rite)?|i'?d rather)\b",
+    r"\b(?:i (?:really |always |usually )?(?:like|love|prefer|enjoy|hate|can'?t stand|dislike|avoid)"
+    r"|my fav(?:ou?rite)?|i'?d rather)\b",
     re.IGNORECASE,
 )
 _BOUNDARY = re.compile(
-    r"\b(?:please don'?t|don'?t (?:ever |bring|mention|call|ask)|never (?:mention|bring|call|ask)|i'?d rather not talk)\b",
+    r"\b(?:please don'?t|don'?t (?:ever |bring|mention|call|ask)|never (?:mention|bring|call|ask)"
+    r"|i'?d rather not talk)\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
-    r"\b(?:i|we|it'?s|that'?s|all)(?:'ve| have|'m| am)?\s+(?:just |finally |already |now )?(?:did|done|finished|completed|called|sent|booked|bought|paid"
+    r"\b(?:i|we|it'?s|that'?s|all)(?:'ve| have|'m| am)?\s+(?:just |finally |already |now )?(?:did|done"
+    r"|finished|completed|called|sent|booked|bought|paid"
     r"|submitted|returned|cancelled|canceled|fixed|went|visited|wrote|met|handed|signed|scheduled|picked)\b",
     re.IGNORECASE,
 )
 _FACT = re.compile(
-    r"\b(?:i(?:'m| am| was|'ve| have| had| live| work| study| moved| started| got| take| use)|my \w+|our \w+|(?:he|she|they)(?:'s| is| are| has| have| was)"
+    r"\b(?:i(?:'m| am| was|'ve| have| had| live| work| study| moved| started| got| take| use)|my \w+"
+    r"|our \w+|(?:he|she|they)(?:'s| is| are| has| have| was)"
     r"|is allergic|diagnosed|born|birthday|lives? in|works? (?:at|for|as)|called|named)\b",
     re.IGNORECASE,
 )
 _SMALL_TALK = re.compile(
-    r"^(?:hi|hey|hello|good (?:morning|evening|afternoon|night)|how are you|thanks?(?: you)?|ok(?:ay)?|sure|yes|yeah|no|nope|great|cool|nice|bye|see you"
-    r"|take care|lol|haha|wow|awesome|sounds good|yep|exactly|(?:i )?(?:totally|completely)? ?agree|so true|definitely|absolutely|talk (?:soon|later)|you'?re welcome|no problem|that'?s (?:great|awesome|nice|cool|amazing|so cool))\b",
+    r"^(?:hi|hey|hello|good (?:morning|evening|afternoon|night)|how are you|thanks?(?: you)?|ok(?:ay)?"
+    r"|sure|yes|yeah|no|nope|great|cool|nice|bye|see you"
+    r"|take care|lol|haha|wow|awesome|sounds good|yep|exactly|(?:i )?(?:totally|completely)? ?agree"
+    r"|so true|definitely|absolutely|talk (?:soon|later)|you'?re welcome|no problem|that'?s (?:great"
+    r"|awesome|nice|cool|amazing|so cool))\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w’'])(?:[A-Z][a-zà-öø-ÿ]+|[A-Z]{2,6})(?:[ -](?:[A-Z][a-zà-öø-ÿ]+))*")
 _VOCATIVE = re.compile(r",\s+[A-Z][a-z]+(?=\s*[.!?,…]*$)")
 _RELATION = re.compile(
-    r"\bmy (mom|mum|mother|dad|father|sister|brother|wife|husband|partner|boyfriend|girlfriend|son|daughter|boss|manager|friend|aunt|uncle"
+    r"\bmy (mom|mum|mother|dad|father|sister|brother|wife|husband|partner|boyfriend|girlfriend|son"
+    r"|daughter|boss|manager|friend|aunt|uncle"
     r"|cousin|grandma|grandmother|grandpa|grandfather|roommate|therapist|doctor|neighbou?r|colleague|dog|cat)\b",
     re.IGNORECASE,
 )
-_NOT_NAMES = frozenset(
-    """I I'm I'll I've Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June July
-    August September October November December The A An And But So It He She They We You My Your His Her Their Our This That
-    These Those What When Where Why How Who Which If Then There Here Yes No Not Oh Ok OK Okay Hey Hi Hello Thanks Thank Wow
-    Yeah Sure Great Good Well Also Just Now Today Tomorrow Yesterday Tonight Maybe Please Sorry Let Can Could Would Should Do
-    Did Does Is Are Was Were Have Has Had Will To In On At For From With As By Of Or Be Been Being Some Any All Most More Much
-    Many Every Each Both Either Neither One Two First Last Next After Before During While Since Until Although Though Because
-    However Anyway Actually Honestly Really Still Even Only Never Always Sometimes Often Once Again Too Very Quite Rather Such
-    Than LOL OMG FYI ASAP BTW TBH IMO AM PM User Assistant Mr Mrs Ms Dr Prof""".split()
-)
+_CAPITALISED = """
+I I'm I'll I've Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
+July August September October November December The A An And But So It He She They We You My Your His Her Their
+Our This That These Those What When Where Why How Who Which If Then There Here Yes No Not Oh Ok OK Okay Hey Hi
+Hello Thanks Thank Wow Yeah Sure Great Good Well Also Just Now Today Tomorrow Yesterday Tonight Maybe Please
+Sorry Let Can Could Would Should Do Did Does Is Are Was Were Have Has Had Will To In On At For From With As By
+Of Or Be Been Being Some Any All Most More Much Many Every Each Both Either Neither One Two First Last Next
+After Before During While Since Until Although Though Because However Anyway Actually Honestly Really Still Even
+Only Never Always Sometimes Often Once Again Too Very Quite Rather Such Than LOL OMG FYI ASAP BTW TBH IMO AM PM
+User Assistant Mr Mrs Ms Dr Prof
+"""
+_NOT_NAMES = frozenset(_CAPITALISED.split())
 
 
 def sentences(text: str) -> list[str]:

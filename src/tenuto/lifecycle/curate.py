@@ -39,9 +39,10 @@ FRAGMENT = 0.85
 SAME_NAME = 0.93
 """Jaro-Winkler similarity from which two names of one type may be the same."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NEGATIONS = frozenset(
-    "not no never none without cannot can't don't doesn't didn't isn't wasn't won't aren't nobody hardly".split()
-)
+_NEGATING = """
+not no never none without cannot can't don't doesn't didn't isn't wasn't won't aren't nobody hardly
+"""
+_NEGATIONS = frozenset(_NEGATING.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,8 @@ def _fold(found: Sequence[Memory]) -> Fold:
 
 
 def promotions(memories: Iterable[Memory], policy: Policy) -> list[Promotion]:
-    """Importance by use: each doubling of the number of sessions that speak of a memory adds a step, up to the ceiling."""
+    """Importance by use: each doubling of the number of sessions that speak of a memory adds a step, up to the
+    ceiling."""
     found = []
     step, ceiling = policy.memory.importance_per_doubling, policy.memory.importance_ceiling
     for memory in memories:

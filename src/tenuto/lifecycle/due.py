@@ -29,7 +29,7 @@ PURGE = "purge"
 KINDS = (CLOSE_SESSION, ROLLING, RANGE, SPINE, PROFILE, BRIEF, TOPICS, CURATE, FADE, SWEEP, PURGE)
 
 ARRIVAL_SLACK = timedelta(seconds=60)
-"""A session of the past (an import) is closed only after this long without a further message of it arriving."""
+"""A session of the past (an import) is closed only after this long without a further message arriving."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def timer(session: Session, policy: Policy, now: datetime) -> Due:
         CLOSE_SESSION,
         f"{CLOSE_SESSION}:timer:{session.id}",
         run_at,
-        {"session_id": session.id, "turns": session.turn_count, "timer": True},
+        {"session_id": session.id, "timer": True},
     )
 
 

@@ -12,9 +12,8 @@ A sentence's score, 0–1, adds up what can be seen of it:
 and the best are taken one by one, each losing what it shares with those already taken, then put back in order of time.
 All of it is linear in the number of sentences, and the same input gives the same summary.
 
-What would break it: content from outside. Messages that are external or tool output are left out while there is anything
-else, so that a forwarded mail neither speaks in a summary nor drags its trust down.
-"""
+What would break it: content from outside. Messages that are external or tool output are left out while there is
+anything else, so that a forwarded mail neither speaks in a summary nor drags its trust down."""
 
 from __future__ import annotations
 
@@ -42,12 +41,14 @@ _SUBSTANCE = {
     "open_loop": 0.6,
 }
 _CONCRETE = re.compile(
-    r"\d|\b(?:yesterday|tomorrow|tonight|last|next|ago|since|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january"
+    r"\d|\b(?:yesterday|tomorrow|tonight|last|next|ago|since|monday|tuesday|wednesday|thursday|friday"
+    r"|saturday|sunday|january"
     r"|february|march|april|june|july|august|september|october|november|december|years?|months?|weeks?)\b",
     re.IGNORECASE,
 )
 _PRAISE = re.compile(
-    r"^(?:wow|yeah|well|hey|oh)?[\s,!]*(?:\w+, )?(?:you(?:'re|r| are|'ve| have)|i (?:totally |completely )?agree|that'?s)\b",
+    r"^(?:wow|yeah|well|hey|oh)?[\s,!]*(?:\w+, )?(?:you(?:'re|r| are|'ve| have)|i (?:totally "
+    r"|completely )?agree|that'?s)\b",
     re.IGNORECASE,
 )
 WORTHY = 0.35

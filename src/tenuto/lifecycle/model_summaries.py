@@ -38,7 +38,10 @@ LEAST_SHARED = 0.34
 LONGEST_TRANSCRIPT = 24_000
 """Characters of a transcript that is sent; of a longer one the beginning and the end."""
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
-_POINT_TYPES = frozenset("fact preference decision commitment feeling boundary open_loop question note".split())
+_POINTS = """
+fact preference decision commitment feeling boundary open_loop question note
+"""
+_POINT_TYPES = frozenset(_POINTS.split())
 
 
 class Unusable(ModelError):

@@ -2,8 +2,8 @@
 
 The rules hold in this order, and the first that says no ends it: the user's switch (off by default), quiet hours in the
 user's own time zone, the cooldown after any outreach, and the longer one after a session that the user began, so that
-nobody is crowded. Only then does it ask whether there is a reason: something due, something promised, a thread left open,
-or a pull (connection above discretion). No reason, no contact.
+nobody is crowded. Only then does it ask whether there is a reason: something due, something promised, a thread left
+open, or a pull (connection above discretion). No reason, no contact.
 
 What would break it: guessing the time zone. One that is unknown means no.
 """

@@ -1,8 +1,7 @@
 """Longer-lived text about the user, made of what is known: the spine, the profile, the relationship brief.
 
-Lists of memories as they are worded, best first, so every line can be traced. Only what recall may read enters, and never
-what may not be brought up (``proactive_use = no``): these texts stand in contexts that nobody asked for.
-"""
+Lists of memories as they are worded, best first, so every line can be traced. Only what recall may read enters, and
+never what may not be brought up (``proactive_use = no``): these texts stand in contexts that nobody asked for."""
 
 from __future__ import annotations
 
@@ -57,15 +56,17 @@ def best(memories: Iterable[Memory], now: datetime, policy: FadingPolicy, most: 
     return list(found.values())[:most]
 
 
-def spine(memories: Sequence[Memory], todos: Sequence[Todo], now: datetime, policy: FadingPolicy) -> Draft | None:
-    """PROFILE, PROJECTS, PEOPLE, OPEN_LOOPS; ``None`` while nothing is known."""
+def spine(
+    memories: Sequence[Memory], todos: Sequence[Todo], loops: Sequence[str], now: datetime, policy: FadingPolicy
+) -> Draft:
+    """PROFILE, PROJECTS, PEOPLE, OPEN_LOOPS. ``loops`` are those of the last sessions, beside the todos."""
     sections = {
         name: best([m for m in memories if m.domain is domain], now, policy, SPINE_LINES)
         for name, domain in (("PROFILE", Domain.PROFILE), ("PROJECTS", Domain.PROJECT), ("PEOPLE", Domain.PEOPLE))
     }
     texts = {name: [memory.content for memory in found] for name, found in sections.items()}
-    texts["OPEN_LOOPS"] = open_loops(todos, SPINE_LINES)
-    return _draft(texts, [memory for found in sections.values() for memory in found], keep_empty=True)
+    texts["OPEN_LOOPS"] = list(dict.fromkeys([*open_loops(todos, SPINE_LINES), *loops]))[:SPINE_LINES]
+    return _draft(texts, _flat(sections))
 
 
 def profile(memories: Sequence[Memory], now: datetime, policy: FadingPolicy) -> Draft | None:
@@ -77,7 +78,13 @@ def profile(memories: Sequence[Memory], now: datetime, policy: FadingPolicy) -> 
     }
     sections["THEIR PEOPLE"] = best([m for m in memories if m.domain is Domain.PEOPLE], now, policy, PROFILE_LINES)
     texts = {name: [memory.content for memory in found] for name, found in sections.items()}
-    return _draft(texts, [memory for found in sections.values() for memory in found])
+    if not any(texts.values()):
+        return None
+    return _draft({name: listed for name, listed in texts.items() if listed}, _flat(sections))
+
+
+def _flat(sections: dict[str, list[Memory]]) -> list[Memory]:
+    return [memory for found in sections.values() for memory in found]
 
 
 def brief(
@@ -106,7 +113,7 @@ def brief(
         "OWED BY THE PERSONA": owed[:SPINE_LINES],
         "STATE": [axes],
     }
-    return _draft(texts, kept)
+    return _draft({name: listed for name, listed in texts.items() if listed}, kept)
 
 
 def open_loops(todos: Sequence[Todo], most: int) -> list[str]:
@@ -116,13 +123,11 @@ def open_loops(todos: Sequence[Todo], most: int) -> list[str]:
     return [f"{todo.content} (due {todo.due:%Y-%m-%d})" if todo.due else todo.content for todo in ranked[:most]]
 
 
-def _draft(texts: dict[str, list[str]], used: Sequence[Memory], *, keep_empty: bool = False) -> Draft | None:
-    if not any(texts.values()):
-        return None
+def _draft(texts: dict[str, list[str]], used: Sequence[Memory]) -> Draft:
     parts = []
     for name, listed in texts.items():
-        if listed or keep_empty:
-            parts.append("\n".join([name, *(f"- {shorten(' '.join(text.split()), LINE)}" for text in listed)]))
+        lines = [f"- {shorten(' '.join(text.split()), LINE)}" for text in listed] or ["- (nothing yet)"]
+        parts.append("\n".join([name, *lines]))
     trust = min((Trust.INFERRED, *(memory.trust for memory in used)), key=TRUST_ORDER.index)
     importance = max((memory.importance for memory in used), default=5.0)
     return Draft(

@@ -1,9 +1,10 @@
 """Taking away what retention says has had its time, with a report, and without residue.
 
-A purged message goes with its index entry, its receipt, its quote in every memory and todo, and the rolling versions that
-were made of it. Summaries of sessions, ranges and topics stand in its place, unless its channel's rule takes ``all``: then
-those that were made of nothing else go as well, and so do the memories and todos that rest on nothing else. Done in small
-transactions, oldest first; stopped anywhere, the next run goes on. At the end the store rewrites its files.
+A purged message goes with its index entry, its receipt, its quote in every memory and todo, and the rolling versions
+that were made of it. Summaries of sessions, ranges and topics stand in its place, unless its channel's rule takes
+``all``: then those that were made of nothing else go as well, and so do the memories and todos that rest on nothing
+else. Done in small transactions, oldest first; stopped anywhere, the next run goes on. At the end the store rewrites
+its files.
 
 Text that has no topic summary yet is not taken by the ordinary rule: a summary must be able to stand in its place.
 """
@@ -181,7 +182,8 @@ def _take_points(tx: Transaction, ids: set[str], wholly: set[str], report: Purge
 
 
 def _take_summaries(tx: Transaction, messages: Sequence[Message], wholly: set[str], report: PurgeReport) -> PurgeReport:
-    """Old rolling versions repeat the text and go; other summaries lose their working lines, or go where all is taken."""
+    """Old rolling versions repeat the text and go; other summaries lose their working lines, or go where all is
+    taken."""
     low, high = min(message.seq for message in messages), max(message.seq for message in messages)
     seqs = {message.seq for message in messages if message.id in wholly}
     for summary in tx.find(Summary, Where("end_seq", ">=", low), Where("start_seq", "<=", high)):

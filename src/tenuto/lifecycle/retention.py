@@ -1,19 +1,20 @@
 """What may be kept for how long, and what a purge would take.
 
-Working memory lives an hour, session text stays in full with topic summaries beside it after seven days, and the rest is
-the user's to decide. The text itself goes only where a rule says so: the operator's ``retention.purge_text``, or the
+Working memory lives an hour, session text stays in full with topic summaries beside it after seven days, and the rest
+is the user's to decide. The text itself goes only where a rule says so: the operator's ``retention.purge_text``, or the
 user's own setting ``retention``, which wins and may name a channel or a domain:
 
-    {"purge_text": 2592000, "channels": {"email": {"purge_text": 604800, "all": true}}, "domains": {"project": 31536000}}
+    {"purge_text": 2592000,
+     "channels": {"email": {"purge_text": 604800, "all": true}},
+     "domains": {"project": 31536000}}
 
-Seconds; ``null`` means for ever. ``purge_text`` takes the messages, their index entries, their quotes in memories and the
-rolling versions that repeat their words; session, range and topic summaries stand in their place. ``all`` takes those of
-the channel, too, and the memories that rest on nothing else. A domain's time takes memories that were not said again
-since. Pins are taken by no rule.
+Seconds; ``null`` means for ever. ``purge_text`` takes the messages, their index entries, their quotes in memories and
+the rolling versions that repeat their words; session, range and topic summaries stand in their place. ``all`` takes
+those of the channel, too, and the memories that rest on nothing else. A domain's time takes memories that were not said
+again since. Pins are taken by no rule.
 
-What would break it: a clock set forward for a moment. A purge in the background therefore lags: what has expired *as of*
-one day is taken a day later, so a clock that leaps by up to a day takes nothing early.
-"""
+What would break it: a clock set forward for a moment. A purge in the background therefore lags: what has expired *as
+of* one day is taken a day later, so a clock that leaps by up to a day takes nothing early."""
 
 from __future__ import annotations
 

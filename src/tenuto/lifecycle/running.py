@@ -1,9 +1,8 @@
 """Summaries of a stream while it runs: rolling ones every few turns, ranges every fifty messages, any range on demand.
 
-Both start from a watermark that moves in the same transaction as the summary is written, so a job that runs twice, late or
-beside another finds nothing left to do. The model, where there is one, is asked between reading and writing; if the
-watermark moved meanwhile, the answer is dropped.
-"""
+Both start from a watermark that moves in the same transaction as the summary is written, so a job that runs twice, late
+or beside another finds nothing left to do. The model, where there is one, is asked between reading and writing; if the
+watermark moved meanwhile, the answer is dropped."""
 
 from __future__ import annotations
 

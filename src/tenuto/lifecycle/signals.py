@@ -1,8 +1,7 @@
 """What one session contributes to the trajectory: counts and sums over its messages, kept with its record.
 
-Additive, like the tally of feelings, so that a session can be read in parts. Nothing here is a judgement; the formulas are
-in :mod:`tenuto.lifecycle.trajectory` and docs/trajectory.md.
-"""
+Additive, like the tally of feelings, so that a session can be read in parts. Nothing here is a judgement; the formulas
+are in :mod:`tenuto.lifecycle.trajectory` and docs/trajectory.md."""
 
 from __future__ import annotations
 
@@ -16,42 +15,53 @@ from tenuto.lifecycle.affect import feel
 from tenuto.records.conversation import Message, Role
 
 _LEANS_ON = re.compile(
-    r"\b(?:only you|you'?re (?:the only one|all i have)|no ?(?:one|body) else (?:understands|listens|cares|to talk)|i need you"
-    r"|can'?t (?:cope|sleep|do (?:this|it)) without (?:you|talking)|don'?t leave me|promise (?:me )?you(?:'ll| will) (?:stay|always))\b",
+    r"\b(?:only you|you'?re (?:the only one|all i have)|no ?(?:one|body) else (?:understands|listens"
+    r"|cares|to talk)|i need you"
+    r"|can'?t (?:cope|sleep|do (?:this|it)) without (?:you|talking)|don'?t leave me"
+    r"|promise (?:me )?you(?:'ll| will) (?:stay|always))\b",
     re.IGNORECASE,
 )
 _HANDS_OVER = re.compile(
-    r"\b(?:what should i (?:do|say|wear|eat|choose|pick|write)|should i\b|tell me what to|decide for me|you decide|just tell me"
+    r"\b(?:what should i (?:do|say|wear|eat|choose|pick|write)|should i\b|tell me what to|decide for me"
+    r"|you decide|just tell me"
     r"|which (?:one )?should i|what would you do|i can'?t decide (?:without|anything))",
     re.IGNORECASE,
 )
 _OTHER_VIEW = re.compile(
-    r"\b(?:on the other hand|from (?:his|her|their) (?:side|point of view|perspective)|(?:he|she|they) (?:thinks?|feels?|says?|said|sees?|believes?)"
-    r"|maybe i(?:'m| am| was)|i (?:can|could) see (?:why|how)|to be fair|another way|then again|i might be wrong|in (?:his|her|their) shoes)\b",
+    r"\b(?:on the other hand|from (?:his|her|their) (?:side|point of view|perspective)|(?:he|she"
+    r"|they) (?:thinks?|feels?|says?|said|sees?|believes?)"
+    r"|maybe i(?:'m| am| was)|i (?:can|could) see (?:why|how)|to be fair|another way|then again"
+    r"|i might be wrong|in (?:his|her|their) shoes)\b",
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
-    r"\b(?:we|us|he|she|they|him|her|them|my (?:mom|mum|mother|dad|father|sister|brother|wife|husband|partner|boyfriend|girlfriend|son"
+    r"\b(?:we|us|he|she|they|him|her|them|my (?:mom|mum|mother|dad|father|sister|brother|wife|husband"
+    r"|partner|boyfriend|girlfriend|son"
     r"|daughter|boss|manager|friends?|family|colleagues?|team|therapist|doctor|roommate|neighbou?rs?))\b",
     re.IGNORECASE,
 )
 _ABSOLUTE = re.compile(
-    r"\b(?:always|never|everyone|every ?body|no ?body|no one|nothing|everything|completely|totally|impossible|all of them|ruined|doomed)\b",
+    r"\b(?:always|never|everyone|every ?body|no ?body|no one|nothing|everything|completely|totally"
+    r"|impossible|all of them|ruined|doomed)\b",
     re.IGNORECASE,
 )
 _GROUNDED = re.compile(
-    r"\d|\b(?:today|yesterday|tomorrow|last (?:week|month|night|year)|this (?:morning|week|month)|monday|tuesday|wednesday|thursday|friday"
+    r"\d|\b(?:today|yesterday|tomorrow|last (?:week|month|night|year)|this (?:morning|week|month)|monday"
+    r"|tuesday|wednesday|thursday|friday"
     r"|saturday|sunday|i (?:went|called|met|did|made|wrote|finished|started|booked|asked|talked|visited))\b",
     re.IGNORECASE,
 )
 _CHALLENGES = re.compile(
-    r"\b(?:have you considered|another (?:way|view|angle)|on the other hand|are you sure|what (?:if|makes you|evidence)|i see it differently"
-    r"|i(?:'d| would) push back|i disagree|not (?:so )?sure (?:that|about|i agree)|could it be|how do you know|what would (?:\w+ )?(?:say|think)"
+    r"\b(?:have you considered|another (?:way|view|angle)|on the other hand|are you sure|what (?:if"
+    r"|makes you|evidence)|i see it differently"
+    r"|i(?:'d| would) push back|i disagree|not (?:so )?sure (?:that|about|i agree)|could it be"
+    r"|how do you know|what would (?:\w+ )?(?:say|think)"
     r"|who else|have you (?:talked|spoken) (?:to|with)|might (?:also )?be that)\b",
     re.IGNORECASE,
 )
 _AGREES = re.compile(
-    r"\b(?:you(?:'re| are) (?:absolutely |so |totally |completely )?right|i (?:completely |totally |fully )?agree|exactly|of course you|great (?:idea|point|choice)"
+    r"\b(?:you(?:'re| are) (?:absolutely |so |totally |completely )?right|i (?:completely |totally "
+    r"|fully )?agree|exactly|of course you|great (?:idea|point|choice)"
     r"|that'?s (?:so |absolutely )?(?:true|right|valid|amazing|wonderful|great)|you deserve|absolutely)\b",
     re.IGNORECASE,
 )

@@ -1,11 +1,11 @@
 """The persona's axes towards one user: how they move, and nothing else moves them.
 
-Two things change an axis. A session, by its deltas: they are cumulative per session, so classifying it again applies only
-the net difference to what was applied before. And time: an axis with a half-life drifts back to where it started. Every
-change is a :class:`~tenuto.records.memory.StateChange` that the user can read. Values are clamped to the axis.
+Two things change an axis. A session, by its deltas: they are cumulative per session, so classifying it again applies
+only the net difference to what was applied before. And time: an axis with a half-life drifts back to where it started.
+Every change is a :class:`~tenuto.records.memory.StateChange` that the user can read. Values are clamped to the axis.
 
-The four shipped axes are a default, not a doctrine: a persona may define its own (``agent.personas`` in the policy), and a
-model may then move them within ±0.1 a session; the rules move mood, connection and attunement.
+The four shipped axes are a default, not a doctrine: a persona may define its own (``agent.personas`` in the policy),
+and a model may then move them within ±0.1 a session; the rules move mood, connection and attunement.
 
 What would break it: a clock that runs backwards. Time before the last change drifts nothing.
 """

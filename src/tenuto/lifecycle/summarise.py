@@ -1,10 +1,9 @@
 """Short text that stands for many messages, without a model: rolling, range, topic.
 
-Extractive: the best sentences (:mod:`tenuto.lifecycle.lines`) as they were said, so a summary can be checked against its
-messages and never claims what nobody said. A draft carries its lines with it: the next rolling version weighs them
+Extractive: the best sentences (:mod:`tenuto.lifecycle.lines`) as they were said, so a summary can be checked against
+its messages and never claims what nobody said. A draft carries its lines with it: the next rolling version weighs them
 against what is new, and each version that they survive costs them a fifth of their weight, so that old talk makes room
-without being cut off. What a version drops stays in the versions before it and in the messages themselves.
-"""
+without being cut off. What a version drops stays in the versions before it and in the messages themselves."""
 
 from __future__ import annotations
 
@@ -94,9 +93,8 @@ def topics(messages: Sequence[Message], known: Iterable[str] = (), most: int = 6
     """Groups of messages by what they are about. Every message is in exactly one group.
 
     Greedy: the name or word with the most messages not yet in a group makes the next one, names counting double, until
-    ``most`` groups exist or fewer than ``least`` messages would join. A message that names nothing follows the one before
-    it of the same session; what is left makes the group ``other``.
-    """
+    ``most`` groups exist or fewer than ``least`` messages would join. A message that names nothing follows the one
+    before it of the same session; what is left makes the group ``other``."""
     speakers = {speaker_of(message).casefold() for message in messages}
     told_by = {message.id: _subjects(message, known, speakers) for message in messages}
     shown = {subject: label for subjects in told_by.values() for subject, (label, _) in subjects.items()}
@@ -152,13 +150,14 @@ def _group(
     return [Topic(shown.get(subject, "other"), tuple(found)) for subject, found in sorted(groups.items())]
 
 
-_EVERYDAY = frozenset(
-    """think feel like want need make made time good great really today tomorrow yesterday week month year work working
-    something anything everything someone everyone people kind sort maybe always never sometimes back little bit lot lots sure
-    nice best better still even come came take took give gave well much many first last next right around long keep look
-    looking going sound sounds photo picture thing day days night morning talk said says help helped love hope trying started start happy amazing awesome
-    """.split()
-)
+_EVERYDAY_WORDS = """
+think feel like want need make made time good great really today tomorrow yesterday week month year work working
+something anything everything someone everyone people kind sort maybe always never sometimes back little bit lot
+lots sure nice best better still even come came take took give gave well much many first last next right around
+long keep look looking going sound sounds photo picture thing day days night morning talk said says help helped
+love hope trying started start happy amazing awesome
+"""
+_EVERYDAY = frozenset(_EVERYDAY_WORDS.split())
 
 
 def of_topic(topic: Topic, most_tokens: int, count: Callable[[str], int]) -> Draft:

@@ -1,9 +1,8 @@
 """Looking after what no message brings along: sessions that nobody ended, and what a day makes due.
 
-Every open session has a timer of its own; :func:`close_idle` is the net under it, for timers that were cancelled or failed.
-The ``sweep`` job of a user runs a day after the last session: it asks for topics, fading, purges and an aged profile,
-and comes back daily while the user talks, monthly when they are silent.
-"""
+Every open session has a timer of its own; :func:`close_idle` is the net under it, for timers that were cancelled or
+failed. The ``sweep`` job of a user runs a day after the last session: it asks for topics, fading, purges and an aged
+profile, and comes back daily while the user talks, monthly when they are silent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Where the talk has been going: seven numbers over the last sessions, each with its formula, for the user to read.
 
-All are 0–1, computed from the signals that each closed session keeps (:mod:`tenuto.lifecycle.signals`), first per session,
-then as the mean over the window, weighted by the user's turns; the trend is the least-squares slope over the window.
+All are 0–1, computed from the signals that each closed session keeps (:mod:`tenuto.lifecycle.signals`), first per
+session, then as the mean over the window, weighted by the user's turns; the trend is the least-squares slope over the
+window.
 
     volatility            root mean square of the step between one felt message and the next, / 2
     perspective_range     ½ · share of turns that mention others + ½ · min(1, 4 · share that take another view)
@@ -71,7 +72,9 @@ class Trajectory:
 
 FORMULAS = {
     "volatility": "sqrt(mean((v[i] - v[i-1])^2)) / 2 over the valences v of the user's felt messages",
-    "perspective_range": "0.5 * turns that mention others / turns + 0.5 * min(1, 4 * turns that take another view / turns)",
+    "perspective_range": (
+        "0.5 * turns that mention others / turns + 0.5 * min(1, 4 * turns that take another view / turns)"
+    ),
     "dependency_emotional": "min(1, 5 * turns that lean on the persona alone / turns)",
     "dependency_decisional": "min(1, 2 * turns that hand a decision over / turns)",
     "reality_orientation": "(1 + grounded turns) / (2 + grounded turns + absolute turns)",

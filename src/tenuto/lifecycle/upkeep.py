@@ -1,9 +1,8 @@
 """Jobs that keep the longer view current: spine, profile, relationship brief, topics of what is older than a week.
 
-Each is regenerated from what is known now and written as a new version; one that would say the same as the version before
-is not written again. Topics move along a watermark (the ``end_seq`` of the newest topic summary of the persona): every
-message of the past is in exactly one, and the full text stays beside them.
-"""
+Each is regenerated from what is known now and written as a new version; one that would say the same as the version
+before is not written again. Topics move along a watermark (the ``end_seq`` of the newest topic summary of the persona):
+every message of the past is in exactly one, and the full text stays beside them."""
 
 from __future__ import annotations
 
@@ -36,12 +35,13 @@ def make_spine(deps: Deps, user: str, jobs: list[Job]) -> None:
         memories, todos = _known(reader), _open_todos(reader)
         seen = {one.id: one.messages_since_spine for one in reader.find(SessionState)}
         newest = reader.find(Message, order="-seq", limit=1)
+        loops = _open_loops(reader)
         start = current(reader, SummaryKind.SPINE)
         since = reader.count(Message, Where("seq", ">", start.end_seq if start else 0))
     shared = [memory for memory in memories if memory.persona is None]
-    draft = portraits.spine(shared, todos, now, deps.policy.fading)
+    draft = portraits.spine(shared, todos, loops, now, deps.policy.fading)
     with deps.store.writing(user) as tx:
-        if draft is not None:
+        if since:
             _renew(deps, tx, SummaryKind.SPINE, draft, now, messages=newest, count=since, always=True)
         for one in tx.find(SessionState):
             tx.put(evolve(one, messages_since_spine=max(0, one.messages_since_spine - seen.get(one.id, 0))))
@@ -84,6 +84,13 @@ def make_brief(deps: Deps, user: str, jobs: list[Job]) -> None:
 def _known(reader: Reader) -> list[Memory]:
     recalled = Where("status", "in", [str(status) for status in RECALLED])
     return reader.find(Memory, recalled, order="-importance", limit=KNOWN)
+
+
+def _open_loops(reader: Reader) -> list[str]:
+    """What the last sessions left open."""
+    is_session = Where("kind", "=", SummaryKind.SESSION), Where("current", "=", True)
+    recent = reader.find(Summary, *is_session, order="-created_at", limit=3)
+    return [str(loop) for summary in recent for loop in summary.structured.get("open_loops", ())]
 
 
 def _open_todos(reader: Reader) -> list[Todo]:
