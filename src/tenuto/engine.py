@@ -19,7 +19,7 @@ from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
-from tenuto.jobs import Runner
+from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
 from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
@@ -86,6 +86,16 @@ class Tenuto:
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
+
+    def retry_job(self, id: str, *, user: str | None = None) -> Job:
+        """Put a failed or cancelled job back into the queue."""
+        job = retry_job(self.deps, id, user)
+        self._wake()
+        return job
+
+    def cancel_job(self, id: str, *, user: str | None = None) -> Job:
+        """Take a waiting job out of the queue."""
+        return cancel_job(self.deps, id, user)
 
     def curate(self, user: str | None = None, *, dry_run: bool = False) -> list[CurateReport]:
         """Curate one user's memories, or everybody's; ``dry_run`` only shows the plans."""

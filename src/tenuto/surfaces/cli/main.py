@@ -17,6 +17,9 @@ COMMANDS = {
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
+    "curate": "tenuto.surfaces.cli.curate:curate",
+    "worker": "tenuto.surfaces.cli.worker:worker",
+    "jobs": "tenuto.surfaces.cli.jobs:jobs",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }
