@@ -53,7 +53,7 @@ def _roll_once(deps: Deps, user: str, persona: str | None) -> bool:
         return False
     length = deps.policy.summary.rolling_length
     rules = summarise.rolling(prior.structured if prior else None, messages, length)
-    source = "\n".join([prior.content if prior else "", transcript(messages)])
+    source = "\n".join([*([prior.content] if prior else []), transcript(messages)])
     draft, error = _better(deps, rules, source, "the summary so far and what was said since", length, messages)
     now = deps.clock()
     with deps.store.writing(user) as tx:
