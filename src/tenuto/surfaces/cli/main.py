@@ -18,6 +18,11 @@ COMMANDS = {
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
+    "erase": "tenuto.surfaces.cli.privacy:erase",
+    "vault": "tenuto.surfaces.cli.privacy:vault",
+    "curate": "tenuto.surfaces.cli.curate:curate",
+    "worker": "tenuto.surfaces.cli.worker:worker",
+    "jobs": "tenuto.surfaces.cli.jobs:jobs",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }
