@@ -54,6 +54,7 @@ _PERSON_CUE = re.compile(
     r"\b(?:with|and|met|meet|meeting|told|called|named|texted|emailed|asked|visit(?:ed|ing)?|miss|date|dating|married|marry|named|see|saw|friend|boss|friends|know|thanks to|hug|love|invited|from)\s*$",
     re.I,
 )
+_WITH = re.compile(r"\b(?:with|met|told|texted|called|emailed|asked|visited|hugged|married|named)\s*$", re.I)
 _PLACE_CUE = re.compile(
     r"\b(?:in|to|from|near|around|visit(?:ed|ing)?|toward|towards|outside|downtown|across|through|of|for|at|leaving|left|see|explore|love)\s*$",
     re.I,
@@ -260,9 +261,13 @@ def _type_of(text: str, label: str, start: int, end: int) -> str | None:
         return "org"
     if _PLACE_TAIL.search(label) or (_PLACE_VERB.search(before) and re.search(r"\b(?:in|to|from|near|at)\s*$", before)):
         return "place"
-    if _PERSON_CUE.search(before) and _VERB_AFTER.match(after) and " " not in label:
+    if " " in label or not label.isalpha() or not label[1:].islower():
+        return None
+    if re.match(r" and (?:i|my|me)\b", after, re.I) or re.search(r"\b(?:me|i) and $", before, re.I):
         return "person"
-    return None
+    if _WITH.search(before) and not re.match(r" [a-z]+s?\b(?<! and)(?<! yesterday)(?<! today)(?<! last)(?<! at)(?<! in)(?<! on)(?<! for)(?<! about)(?<! to)(?<! who)(?<! is)", after):
+        return "person"
+    return "person" if _PERSON_CUE.search(before) and _VERB_AFTER.match(after) else None
 
 
 # --- two names for one ------------------------------------------------------------------------------------------------

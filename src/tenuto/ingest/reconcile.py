@@ -39,6 +39,8 @@ from tenuto.text.words import tokens
 
 OPPOSITE = {"like": "dislike", "dislike": "like"}
 SAME_DAY = timedelta(hours=36)
+UNNAMED = 0.1
+"""A statement that names what it ends must be this much closer to something that does not hold those words."""
 _NOT = re.compile(
     r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|hasn't|without|quit|stopped|gave up|"
     r"hate|hates|dislike|dislikes)\b|n't\b",
@@ -276,7 +278,8 @@ def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calib
     if named:
         found = [one for one in same_subject if _mentions(named, one.memory.content) and (one.similarity == 0.0 or one.similarity >= 0.5 * calibration.related)]
     if not found:
-        near = [one for one in same_subject if one.similarity >= calibration.related and one.memory.attribute not in ("name", "allergy", "condition")]
+        least = calibration.related + (UNNAMED if named else 0.0)
+        near = [one for one in same_subject if one.similarity >= least and one.memory.attribute not in ("name", "allergy", "condition")]
         found = sorted(near, key=lambda one: -one.similarity)[:1]
     return found[:4]
 
