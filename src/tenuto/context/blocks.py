@@ -62,6 +62,8 @@ class Spec:
     place: Place = Place.EVIDENCE
     most: int | None = None
     part: float = 1.0
+    together: str = ""
+    """Another block that the cap is shared with; that one is filled first."""
 
     @property
     def need(self) -> int:
@@ -105,6 +107,13 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("rolling", "This conversation so far", Group.SUMMARIES, False, most=1),
         Spec("news", "New since this conversation began", Group.FACTS, False, most=recall.foundation),
         Spec("relevant", "What comes to mind", Group.FACTS, False, most=context.relevant),
-        Spec("marked", "Weighty things said earlier in this conversation", Group.MESSAGES, False),
+        Spec(
+            "marked",
+            "Weighty things said earlier in this conversation",
+            Group.MESSAGES,
+            False,
+            most=context.important_messages,
+            together="important",
+        ),
         Spec("message", "The message", Group.ALWAYS, False, Place.TURNS),
     )

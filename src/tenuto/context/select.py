@@ -77,20 +77,18 @@ def select(
     """Lines per block, and what was put aside. ``cards``: (entity id, text); ``replay`` shows the session's turns."""
     sheet = _Sheet()
     turns = _turns(found, message)
-    shown = {turn.id for turn in turns} | {turn.id for turn in found.turns if turn not in turns}
+    sheet.seen |= {("message", turn.id) for turn in found.turns if turn not in turns or not replay}
     _facts(sheet, found, frame, foundation, guidance)
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
-    _messages(sheet, found, frame, shown)
+    _messages(sheet, found, frame)
     for entity, text in cards:
         sheet.offer("cards", "entity", entity, text)
     for record in semantic:
-        if moment(record) <= frame.start and record.id not in shown:
+        if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)
     if replay:
         sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
-    else:
-        sheet.seen |= {("message", turn.id) for turn in found.turns}
     if found.workflow is not None:
         text = render.workflow(frame.templates, found.workflow, frame.zone)
         sheet.offer("workflow", "workflow", found.workflow.id, text)
@@ -98,8 +96,7 @@ def select(
         if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
             _record(sheet, "news", memory, frame)
     for record in relevant:
-        if record.id not in shown:
-            _record(sheet, "relevant", record, frame)
+        _record(sheet, "relevant", record, frame)
     return sheet.lines, sheet.dropped
 
 
@@ -181,19 +178,20 @@ def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
             _record(sheet, "threads" if todo.kind is TodoKind.THREAD else "frictions", todo, frame)
 
 
-def _messages(sheet: _Sheet, found: Gathered, frame: Frame, shown: set[str]) -> None:
+def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     """What was said before this session, and the weighty things that its window no longer shows."""
     for message in found.earlier:
         _record(sheet, "earlier", message, frame)
     for message in found.important:
-        before = found.current is None or message.session_id != found.current.id
-        if before and message.at <= frame.start:
+        if not _said_here(message, found) and message.at <= frame.start:
             _record(sheet, "important", message, frame)
-    room = frame.policy.context.important_messages - len(sheet.lines.get("important", ()))
     for message in found.important:
-        if room > 0 and message.id not in shown and ("message", message.id) not in sheet.seen:
+        if _said_here(message, found):
             _record(sheet, "marked", message, frame)
-            room -= 1
+
+
+def _said_here(record: Record, found: Gathered) -> bool:
+    return isinstance(record, Message) and found.current is not None and record.session_id == found.current.id
 
 
 def _turns(found: Gathered, message: str | None) -> list[Message]:
