@@ -1,4 +1,4 @@
-"""A store with everything that a context may hold, written as records: what other rooms make of talk is not at stake."""
+"""A store with everything that a context may hold, written as records: what other rooms make of talk is apart."""
 
 from __future__ import annotations
 
