@@ -22,6 +22,7 @@ from tenuto.jobs import Runner
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
 from tenuto.providers.embed import LocalEmbedder
+from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.vault import PlainVault
@@ -110,7 +111,7 @@ def open(
     url: str | os.PathLike[str] | None = None,
     *,
     redis: str | None = None,
-    model: str | Model | None = None,
+    model: str | Model | Callable[[str, str], str] | None = None,
     embedder: Embedder | str | None = None,
     keys: Any = None,
     clock: Clock | None = None,
@@ -141,7 +142,7 @@ def open(
         ids=ids or RandomIds(),
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
-        model=_model(model),
+        model=as_model(model or settings.connection("model"), rules.model, settings.secret),
     )
     return Tenuto(deps, background=background)
 
@@ -151,12 +152,6 @@ def _embedder(given: Embedder | str | None) -> Embedder:
         return LocalEmbedder()
     if isinstance(given, str):
         raise SettingError(f"Unknown embedder {given!r}: pass an object such as tenuto.providers.embed.RemoteEmbedder.")
-    return given
-
-
-def _model(given: str | Model | None) -> Model | None:
-    if isinstance(given, str):
-        raise SettingError(f"Unknown model {given!r}.")
     return given
 
 

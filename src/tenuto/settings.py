@@ -22,7 +22,18 @@ from tenuto.errors import SettingError
 from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
-CONNECTION = {"DB": "db", "REDIS": "redis", "MODEL": "model", "CONFIG": "config", "KEYS": "keys", "EMBEDDER": "embedder"}
+CONNECTION = {
+    "DB": "db",
+    "REDIS": "redis",
+    "MODEL": "model",
+    "MODEL_KEY": "model_key",
+    "CONFIG": "config",
+    "KEYS": "keys",
+    "EMBEDDER": "embedder",
+    "UPSTREAM": "upstream",
+    "UPSTREAM_KEY": "upstream_key",
+    "PROXY_KEY": "proxy_key",
+}
 """Environment names without a group: where the store is and what it uses."""
 
 
