@@ -27,6 +27,7 @@ from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.vault import PlainVault
+from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
 from tenuto.records.operations import Job
 from tenuto.records.scope import Scope
@@ -143,8 +144,6 @@ def open(
     vault: Vault = PlainVault()
     if keys is not None or settings.connection("keys"):
         raise SettingError("Encryption at rest is not part of this version: leave 'keys' out.")
-    if redis is not None or settings.connection("redis"):
-        raise SettingError("Redis is not part of this version: leave 'redis' out.")
     store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now)
     deps = Deps(
         store=store,
@@ -156,6 +155,7 @@ def open(
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
         model=as_model(model or settings.connection("model"), rules.model, settings.secret),
+        working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
     )
     return Tenuto(deps, background=background)
 

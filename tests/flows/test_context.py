@@ -333,3 +333,17 @@ def test_never_over_budget_for_any_store(kept, said, message, budget, persona):
         pins = context.block("pins")
         assert {one.id for one in pins.items} | {one.id for one in pins.dropped} == pinned
         assert all("the same as another" in one.why for one in pins.dropped)
+
+
+def test_working_memory_follows_the_talk_and_its_variables_reach_the_model(store, watch):
+    phone, mail = store.user("ana", channel="imessage"), store.user("ana", channel="email")
+    phone.observe("Is it going to rain?")
+    mail.observe("I meant on Sunday.")
+    phone.working.set("pending_question", "the weather on Sunday")
+    assert [m["content"] for m in phone.working.messages()] == ["Is it going to rain?", "I meant on Sunday."]
+    assert mail.working.channel == "email"
+    context = build(store.deps, phone.scope, "Well?")
+    assert "pending_question: the weather on Sunday" in context.fresh
+    watch.forward(hours=2)
+    assert phone.working.messages() == []
+    assert "pending_question" not in build(store.deps, phone.scope, "Well?").fresh

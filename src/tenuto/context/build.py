@@ -92,6 +92,7 @@ def build(
         cards=cards,
         semantic=lasting,
         relevant=relevant,
+        variables=deps.working.variables(scope.user) if deps.working is not None else None,
         replay=replay,
         message=message,
     )

@@ -14,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
+from typing import Any
 
 from tenuto.context.templates import Templates
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
@@ -144,6 +145,11 @@ def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
     """The axes as numbers; the persona's own text says what it makes of them."""
     axes = ", ".join(f"{name} {value:+.1f}" for name, value in sorted(found.axes.items()))
     return line(templates, day(found.updated_at, zone), Trust.INFERRED, axes)
+
+
+def variable(templates: Templates, name: str, value: Any, now: datetime, zone: tzinfo) -> str:
+    """A temporary variable of the conversation, as the application set it."""
+    return line(templates, day(now, zone), "recorded", f"{name}: {value}")
 
 
 def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:

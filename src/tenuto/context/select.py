@@ -7,9 +7,10 @@ What was taken away meanwhile is gone from both. Order within a block is by time
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from typing import Any
 
 from tenuto.context import render
 from tenuto.context.assemble import Line
@@ -71,6 +72,7 @@ def select(
     cards: Sequence[tuple[str, str]] = (),
     semantic: Sequence[Record] = (),
     relevant: Sequence[Record] = (),
+    variables: Mapping[str, Any] | None = None,
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
@@ -92,6 +94,8 @@ def select(
     if found.workflow is not None:
         text = render.workflow(frame.templates, found.workflow, frame.zone)
         sheet.offer("workflow", "workflow", found.workflow.id, text)
+    for name, value in sorted((variables or {}).items()):
+        sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
     for memory in found.memories:
         if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
             _record(sheet, "news", memory, frame)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 import redis
 
+from tenuto.errors import SettingError, TenutoError
 from tenuto.policy import WorkingPolicy
 from tenuto.ports import Vault
 
@@ -34,7 +35,10 @@ class RedisWorking:
     def __init__(self, url: str, policy: WorkingPolicy, vault: Vault) -> None:
         self._policy = policy
         self._vault = vault
-        self._client = redis.Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
+        try:
+            self._client = redis.Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT)
+        except ValueError as error:
+            raise SettingError(f"'redis' takes an address such as redis://127.0.0.1:6379/0: {error}.") from error
         self._lock = threading.Lock()
         self._away_until = 0.0
 
@@ -52,8 +56,12 @@ class RedisWorking:
 
     def recent(self, user: str) -> list[dict[str, Any]]:
         """The last messages, oldest first."""
-        found: list[bytes] = self._try(lambda: self._client.lrange(_key(user), 0, -1), [])
-        return [self._open(user, "message", message) for message in found]
+
+        def read() -> list[dict[str, Any]]:
+            found: Any = self._client.lrange(_key(user), 0, -1)
+            return [self._open(user, "message", message) for message in found]
+
+        return self._try(read, [])
 
     def channel(self, user: str) -> str | None:
         """Where the user was last heard."""
@@ -77,8 +85,11 @@ class RedisWorking:
         self._try(put, None)
 
     def variables(self, user: str) -> dict[str, Any]:
-        found: dict[bytes, bytes] = self._try(lambda: self._client.hgetall(_variables(user)), {})
-        return {name.decode(): self._open(user, "variable", value) for name, value in found.items()}
+        def read() -> dict[str, Any]:
+            found: Any = self._client.hgetall(_variables(user))
+            return {name.decode(): self._open(user, "variable", value) for name, value in found.items()}
+
+        return self._try(read, {})
 
     def drop(self, user: str) -> None:
         """Forget everything of a user at once. Raises if Redis cannot be reached: an erasure must not be half done."""
@@ -88,21 +99,23 @@ class RedisWorking:
         self._client.close()
 
     def _seal(self, user: str, column: str, value: Any) -> bytes:
-        return self._vault.seal(user, "working", user, column, msgspec.json.encode(value))
+        return self._vault.seal(user, f"working/{column}", 0, msgspec.json.encode(value))
 
     def _open(self, user: str, column: str, data: bytes) -> Any:
-        return msgspec.json.decode(self._vault.open(user, "working", user, column, data))
+        return msgspec.json.decode(self._vault.open(user, f"working/{column}", 0, data))
 
     def _keep(self, pipe: Any, user: str) -> None:
         seconds = max(1, int(self._policy.ttl.total_seconds()))
         pipe.expire(_key(user), seconds)
         pipe.expire(_variables(user), seconds)
 
-    def _try(self, ask: Callable[[], Any], otherwise: T) -> T:
+    def _try(self, ask: Callable[[], T], otherwise: T) -> T:
         if time.monotonic() < self._away_until:
             return otherwise
         try:
-            found: T = ask()
+            found = ask()
+        except (TenutoError, msgspec.DecodeError):
+            return otherwise  # sealed by a key that is gone, or not ours: as good as lost
         except (redis.RedisError, OSError) as error:
             with self._lock:
                 first, self._away_until = self._away_until == 0.0, time.monotonic() + PAUSE

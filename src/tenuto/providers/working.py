@@ -16,8 +16,9 @@ from typing import Any
 
 import msgspec
 
+from tenuto.errors import SettingError
 from tenuto.policy import WorkingPolicy
-from tenuto.ports import Clock
+from tenuto.ports import Clock, Vault, WorkingMemory
 
 USERS = 10_000
 """Most users whose working memory one process holds; the least recently active one goes first."""
@@ -94,6 +95,17 @@ class InProcessWorking:
         desk.until = until
         self._desks.move_to_end(user)
         return desk
+
+
+def open_working(redis: str | None, policy: WorkingPolicy, vault: Vault, clock: Clock) -> WorkingMemory:
+    """In Redis where one is named, else in this process."""
+    if redis is None:
+        return InProcessWorking(policy, clock)
+    try:
+        from tenuto.providers.redis_working import RedisWorking
+    except ModuleNotFoundError:
+        raise SettingError("Redis needs its client: pip install 'tenuto[redis]'.") from None
+    return RedisWorking(redis, policy, vault)
 
 
 def _by_user(message: Mapping[str, Any]) -> bool:
