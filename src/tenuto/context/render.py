@@ -20,6 +20,7 @@ from tenuto.context.templates import Templates
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
 from tenuto.records.memory import AgentState, Memory, Todo, Trust
 from tenuto.records.workflow import Workflow
+from tenuto.text.echo import marks
 
 TRUST_WORDS = {
     Trust.OPERATOR: "operator",
@@ -47,11 +48,6 @@ def escape(text: str) -> str:
     shown = _BREAK.sub(" / ", shown.strip())
     shown = "".join(char for char in shown if unicodedata.category(char) != "Cc" or char == "\t")
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
-
-
-def marks(fence: str) -> tuple[str, str]:
-    """The two lines around evidence."""
-    return f"<<memory {fence}>>", f"<<end {fence}>>"
 
 
 def day(at: datetime, zone: tzinfo) -> str:

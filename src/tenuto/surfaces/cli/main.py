@@ -17,6 +17,7 @@ COMMANDS = {
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
+    "proxy": "tenuto.surfaces.cli.proxy:proxy",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }
