@@ -1,4 +1,4 @@
-"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory` with one short method per verb.
+"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory`: one short method a verb.
 
 This is the only place that sequences flows. A flow does one thing with the store; what comes after it is decided here.
 """
@@ -21,12 +21,16 @@ from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
 from tenuto.jobs import Runner
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
+from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
+from tenuto.privacy.binding import bind
+from tenuto.privacy.keys import provider as key_provider
+from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
+from tenuto.privacy.ring import Keyring
+from tenuto.privacy.vault import SealedVault
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
-from tenuto.providers.vault import PlainVault
 from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
 from tenuto.records.operations import Job
@@ -87,6 +91,18 @@ class Tenuto:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
 
+    def seal(self, progress: Callable[[str], None] | None = None) -> int:
+        """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again."""
+        return seal_store(self.deps, progress)
+
+    def rotate(self, user: str) -> int:
+        """Give a user a new data key, seal everything with it and destroy the old one; the new key's number."""
+        return rotate_user(self.deps, user)
+
+    def rewrap(self) -> int:
+        """Rotate the key that wraps all data keys; how many were wrapped anew."""
+        return rewrap(self.deps)
+
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
         return self.deps.store.check()
@@ -97,6 +113,10 @@ class Tenuto:
             self._closed = True
             self._runner.stop()
             self.deps.store.close()
+            if self.deps.working is not None:
+                self.deps.working.close()
+            if isinstance(self.deps.vault, SealedVault):
+                self.deps.vault.ring.close()
 
     def _wake(self) -> None:
         if self._background:
@@ -105,7 +125,9 @@ class Tenuto:
     def __enter__(self) -> Tenuto:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -127,24 +149,28 @@ def open(
     redis: str | None = None,
     model: str | Model | Callable[[str, str], str] | None = None,
     embedder: Embedder | str | None = None,
-    keys: Any = None,
+    keys: str | SealedVault | None = None,
     clock: Clock | None = None,
     policy: Policy | Mapping[str, Any] | None = None,
     tokens: Tokens | None = None,
     ids: Ids | None = None,
     background: bool = True,
+    upgrade: bool = False,
+    convert: bool = False,
 ) -> Tenuto:
     """Open a store: a SQLite file (default ``./tenuto.db``), ``postgresql://…``, or ``memory:`` for trying things out.
 
     Without arguments it needs no key, no server and no network. ``background=False`` leaves jobs to ``settle()`` or to
-    a worker.
+    a worker. ``upgrade=True`` brings the schema of a PostgreSQL database up to this version's; a SQLite file upgrades
+    itself. ``keys`` (``file:PATH``, or a vault) encrypts content at rest; ``convert`` allows that for a store which
+    holds plain data until ``seal()`` has sealed it.
     """
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
-    vault: Vault = PlainVault()
-    if keys is not None or settings.connection("keys"):
-        raise SettingError("Encryption at rest is not part of this version: leave 'keys' out.")
-    store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now)
+    where = str(url or settings.connection("db") or "tenuto.db")
+    sealed = _vault(keys if keys is not None else settings.connection("keys"))
+    chosen = as_model(model or settings.connection("model"), rules.model, settings.secret)
+    store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
         embedder=_embedder(embedder),
@@ -154,10 +180,17 @@ def open(
         ids=ids or RandomIds(),
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
-        model=as_model(model or settings.connection("model"), rules.model, settings.secret),
+        model=chosen,
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
     )
     return Tenuto(deps, background=background)
+
+
+def _vault(keys: str | SealedVault | None) -> SealedVault | None:
+    if keys is None or isinstance(keys, SealedVault):
+        return keys
+    provider, ring = key_provider(keys, settings.secret("TENUTO_KEY"))
+    return SealedVault(Keyring(ring, provider))
 
 
 def _embedder(given: Embedder | str | None) -> Embedder:

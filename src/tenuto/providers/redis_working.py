@@ -91,9 +91,13 @@ class RedisWorking:
 
         return self._try(read, {})
 
-    def drop(self, user: str) -> None:
-        """Forget everything of a user at once. Raises if Redis cannot be reached: an erasure must not be half done."""
-        self._client.delete(_key(user), _variables(user))
+    def drop(self, user: str) -> bool:
+        """Forget everything of a user at once; ``False`` if Redis cannot be reached: then it goes with its hour."""
+        try:
+            self._client.delete(_key(user), _variables(user))
+        except (redis.RedisError, OSError):
+            return False
+        return True
 
     def close(self) -> None:
         self._client.close()

@@ -73,10 +73,16 @@ class InProcessWorking:
             found = dict(desk.variables) if desk is not None else {}
         return {name: msgspec.json.decode(value) for name, value in found.items()}
 
-    def drop(self, user: str) -> None:
+    def drop(self, user: str) -> bool:
         """Forget everything of a user at once."""
         with self._lock:
             self._desks.pop(user, None)
+        return True
+
+    def close(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._desks.clear()
 
     def _find(self, user: str) -> _Desk | None:
         desk = self._desks.get(user)

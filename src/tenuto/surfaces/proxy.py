@@ -137,7 +137,7 @@ class Proxy:
         self._resolve = resolve
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
-        self._injected: OrderedDict[tuple[str, ...], tuple[datetime, Context]] = OrderedDict()
+        self._injected: OrderedDict[tuple[str, ...], tuple[datetime, int, Context]] = OrderedDict()
 
     def routes(self) -> list[Route]:
         """For a server that mounts the proxy beside its own routes."""
@@ -247,22 +247,32 @@ class Proxy:
         key = (scope.user, scope.persona or "", session or "", turn.said)
         policy, now = self._store.deps.policy.proxy, self._store.deps.clock()
         known = self._injected.get(key)
-        if known is not None and now - known[0] <= policy.turn_kept:
-            return known[1]
-        context = await anyio.to_thread.run_sync(lambda: self._build(memory, session, _fit(turn.text, self._store)))
-        self._injected[key] = (now, context)
+        if known is not None and now - known[0] > policy.turn_kept:
+            known = None
+        text = _fit(turn.text, self._store)
+        epoch, context = await anyio.to_thread.run_sync(lambda: self._build(memory, session, text, known))
+        self._injected[key] = (known[0] if known else now, epoch, context)
         while len(self._injected) > policy.turns_kept:
             self._injected.popitem(last=False)
         return context
 
-    def _build(self, memory: UserMemory, session: str | None, text: str) -> Context:
+    def _build(
+        self, memory: UserMemory, session: str | None, text: str, known: tuple[datetime, int, Context] | None
+    ) -> tuple[int, Context]:
+        """The context, anew or as it was; nothing that was taken away meanwhile comes back by a retry."""
+        with self._store.deps.store.reading(memory.id) as reader:
+            profile = reader.profile()
+        epoch = profile.epoch if profile is not None else -1
+        if known is not None and known[1] in (epoch, -1):
+            return epoch, known[2]
         options: dict[str, Any] = {"session": session, "replay": False}
         if self._store.deps.policy.context.personas is None:
             options["persona_text"] = ""
         try:
-            return memory.context(text, **options)
+            return epoch, memory.context(text, **options)
         except BudgetTooSmall as error:
-            return memory.context(text, budget=error.needed + self._store.deps.policy.context.budget, **options)
+            roomy = error.needed + self._store.deps.policy.context.budget
+            return epoch, memory.context(text, budget=roomy, **options)
 
     # --- the answer ---------------------------------------------------------------------------------------------------
 

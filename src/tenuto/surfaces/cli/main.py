@@ -13,11 +13,14 @@ import click
 from tenuto.surfaces.cli.shared import Settings, fail
 
 COMMANDS = {
+    "demo": "tenuto.surfaces.cli.demo:demo",
     "observe": "tenuto.surfaces.cli.messages:observe",
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
+    "erase": "tenuto.surfaces.cli.privacy:erase",
+    "vault": "tenuto.surfaces.cli.privacy:vault",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }
@@ -61,5 +64,5 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (what is not ours is raised again there)
         sys.exit(fail(error, "--json" in sys.argv))
