@@ -19,7 +19,9 @@ from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
-from tenuto.jobs import Runner
+from tenuto.jobs import Runner, cancel_job, retry_job
+from tenuto.lifecycle import care
+from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
 from tenuto.privacy.binding import bind
@@ -102,6 +104,21 @@ class Tenuto:
     def rewrap(self) -> int:
         """Rotate the key that wraps all data keys; how many were wrapped anew."""
         return rewrap(self.deps)
+
+    def retry_job(self, id: str, *, user: str | None = None) -> Job:
+        """Put a failed or cancelled job back into the queue."""
+        job = retry_job(self.deps, id, user)
+        self._wake()
+        return job
+
+    def cancel_job(self, id: str, *, user: str | None = None) -> Job:
+        """Take a waiting job out of the queue."""
+        return cancel_job(self.deps, id, user)
+
+    def curate(self, user: str | None = None, *, dry_run: bool = False) -> list[CurateReport]:
+        """Curate one user's memories, or everybody's; ``dry_run`` only shows the plans."""
+        chosen = [self.user(user).id] if user is not None else self.users()
+        return [care.curate(self.deps, one, dry_run=dry_run) for one in chosen]
 
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
