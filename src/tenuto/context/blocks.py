@@ -105,7 +105,7 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("clock", "Now", Group.ALWAYS, False, Place.TEXT),
         Spec("workflow", "Work in progress", Group.FACTS, False, most=1),
         Spec("working", "At hand", Group.FACTS, False),
-        Spec("rolling", "This conversation so far", Group.SUMMARIES, False, most=1),
+        Spec("rolling", "The talk so far, in short", Group.SUMMARIES, False, most=1),
         Spec("news", "New since this conversation began", Group.FACTS, False, most=recall.foundation),
         Spec("relevant", "What comes to mind", Group.FACTS, False, most=context.relevant),
         Spec(

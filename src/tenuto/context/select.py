@@ -16,6 +16,7 @@ from tenuto.context import render
 from tenuto.context.assemble import Line
 from tenuto.context.gather import Gathered
 from tenuto.context.templates import Templates
+from tenuto.lifecycle import state as persona_state
 from tenuto.policy import Policy
 from tenuto.records.base import micros
 from tenuto.records.context import Dropped
@@ -121,7 +122,9 @@ def _facts(
         if memory.created_at <= frame.start:
             _record(sheet, "foundation", memory, frame)
     if found.state is not None:
-        sheet.offer("state", "state", found.state.id, render.state(frame.templates, found.state, frame.zone))
+        axes = persona_state.axes_of(found.state.id or None, frame.policy.agent)
+        then = persona_state.drifted(found.state, axes, frame.start)
+        sheet.offer("state", "state", then.id, render.state(frame.templates, then, frame.zone))
 
 
 def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -133,11 +136,12 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         if summary.kind in blocks and summary.kind not in latest:
             latest.add(summary.kind)
             _record(sheet, blocks[summary.kind], summary, frame)
-        elif summary.kind is SummaryKind.ROLLING and summary.session_id == here and here is not None:
+        elif summary.kind is SummaryKind.ROLLING and SummaryKind.ROLLING not in latest:
+            latest.add(summary.kind)
             _record(sheet, "rolling", summary, frame)
     _past_sessions(sheet, found, frame)
     for summary in found.summaries:
-        if summary.kind is SummaryKind.RANGE:
+        if summary.kind is SummaryKind.RANGE and summary.topic is None:
             _record(sheet, "ranges", summary, frame)
         elif summary.kind is SummaryKind.TOPIC:
             _record(sheet, "topics", summary, frame)
