@@ -16,6 +16,7 @@ from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.ports import Where
+from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, StateChange
@@ -96,6 +97,14 @@ class UserMemory:
         """Totals, the oldest and newest message, and the average importance."""
         with self._deps.store.reading(self.id) as reader:
             return reader.stats()
+
+    def erase(self) -> Proof:
+        """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        return erase(self._deps, self._scope)
+
+    def verify_erasure(self, proof: Proof) -> list[str]:
+        """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
+        return verify(self._deps, self.id, proof)
 
     def receipt(self, id: str) -> Receipt | None:
         """What came of an observed message, by the receipt's id."""

@@ -73,9 +73,7 @@ def check(
     try:
         known_role = Role(role)
     except ValueError:
-        raise InputError(
-            f"Unknown role {role!r}: use one of {', '.join(sorted(Role))}.", code="role_unknown"
-        ) from None
+        raise InputError(f"Unknown role {role!r}: use one of {', '.join(sorted(Role))}.", code="role_unknown") from None
     return Incoming(
         content=clean.text(text, limits),
         role=known_role,
@@ -115,12 +113,14 @@ def _known(tx: Transaction, incoming: Incoming) -> Receipt | None:
     message = found[0]
     if message.content != incoming.content or message.role != incoming.role:
         raise Conflict(
-            f"A message with the id {incoming.external_id!r} was kept on {message.at:%Y-%m-%d %H:%M} with another text: "
-            "messages are never edited; give the new one an id of its own.",
+            f"A message with the id {incoming.external_id!r} was kept on {message.at:%Y-%m-%d %H:%M} with another "
+            "text: messages are never edited; give the new one an id of its own.",
             code="message_id_taken",
         )
     receipts = tx.find(Receipt, Where("message_id", "=", message.id), limit=1)
-    known = receipts[0] if receipts else Receipt(id="", message_id=message.id, session_id=message.session_id, at=message.at)
+    known = (
+        receipts[0] if receipts else Receipt(id="", message_id=message.id, session_id=message.session_id, at=message.at)
+    )
     return evolve(known, act=Act.DUPLICATE, notes=("This id was observed before; nothing was written.",))
 
 
