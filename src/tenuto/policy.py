@@ -180,6 +180,19 @@ class ContextPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ProxyPolicy:
+    body_bytes: int = 32 * 1024 * 1024
+    """Largest request that the memory proxy takes: images travel inside."""
+    turns_kept: int = 4096
+    """Turns whose injected text is kept, so that a retry or a tool's answer sends the same bytes again."""
+    turn_kept: timedelta = timedelta(minutes=10)
+    """For how long."""
+    connect: timedelta = timedelta(seconds=10)
+    timeout: timedelta = timedelta(seconds=600)
+    """Longest silence of the upstream."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkingPolicy:
     messages: int = 30
     ttl: timedelta = timedelta(hours=1)
@@ -292,6 +305,7 @@ class Policy:
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     context: ContextPolicy = field(default_factory=ContextPolicy)
+    proxy: ProxyPolicy = field(default_factory=ProxyPolicy)
     working: WorkingPolicy = field(default_factory=WorkingPolicy)
     fading: FadingPolicy = field(default_factory=FadingPolicy)
     agent: AgentPolicy = field(default_factory=AgentPolicy)

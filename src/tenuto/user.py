@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from tenuto.context.build import Context, build
+from tenuto.context.working import Working
 from tenuto.deps import Deps
 from tenuto.ingest.observe import check, observe
 from tenuto.lifecycle import care, close, look, purge, running
@@ -20,7 +21,7 @@ from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, StateChange
-from tenuto.records.operations import Receipt
+from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
 
@@ -70,7 +71,14 @@ class UserMemory:
         )
         receipt = observe(self._deps, self._scope, incoming)
         self._wake()
+        if receipt.act is Act.INSERTED:
+            self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
+
+    @property
+    def working(self) -> Working:
+        """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
+        return Working(self._deps.working, self._scope)
 
     def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
         """The right few things for a query, best first, each with its reasons."""
