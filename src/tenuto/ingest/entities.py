@@ -29,6 +29,7 @@ _TITLE = re.compile(
 _CAPS = re.compile(
     r"(?<![\w'@#/.-])(?:[A-Z][\w&]*(?:[-'][A-Z]\w+)*)(?:(?: (?:of|of the|de|la|van|von|der|da|del|di))?(?: | & )[A-Z][\w&]*(?:[-'][A-Z]\w+)*){0,4}"
 )
+_CITY = re.compile(r"(?P<city>[A-Z]\w+(?: [A-Z]\w+){0,2}), (?P<state>[A-Z]\w+(?: [A-Z]\w+){0,2})")
 _NOT_NAMES = frozenset(
     """i i'm i've i'd i'll monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december ok okay hey hi hello oh wow thanks thank yes no yeah sure well so and but or if when while
@@ -188,6 +189,9 @@ def mentions(text: str, registry: Registry = EMPTY, limit: int = 50) -> list[Men
             add(_known(name, "project", match.start(), match.end(), registry))
     for match in _TITLE.finditer(text):
         add(_known(match.group(), "person", match.start(), match.end(), registry))
+    for match in _CITY.finditer(text):
+        if match["city"].lower() in shipped().places and match["state"].lower() in shipped().places:
+            add(_known(match.group(), "place", match.start(), match.end(), registry))
     for match in _CAPS.finditer(text):
         mention = _proper(text, match, registry)
         if mention:

@@ -119,6 +119,9 @@ def set_proactive(writing: Writing, memory: Memory, use: Proactive, *, reason: s
 
 def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
     """Out of every reading, its slot free, its messages out of the index; ``restore`` brings all of it back."""
+    memory = writing.tx.get(Memory, memory.id) or memory
+    if memory.status is Status.FORGOTTEN:
+        return memory
     version = Version(
         at=writing.now,
         content=memory.content,

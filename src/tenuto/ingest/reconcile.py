@@ -318,7 +318,7 @@ def superseded(memory: Memory, *, by: Memory, now: datetime) -> Memory:
     until = by.valid_from or by.created_at
     if memory.valid_from is not None and until < memory.valid_from:
         until = max(memory.valid_from, asserted_at(by))
-    version = Version(at=now, content=memory.content, status=memory.status, reason=f"superseded by {by.id}", changed={"pinned": memory.pinned})
+    version = Version(at=now, content=memory.content, status=memory.status, reason=f"superseded by {by.id}", changed={"pinned": memory.pinned, "pin_kind": memory.pin_kind.value if memory.pin_kind else None, "slot": memory.slot})
     return evolve(
         memory,
         status=Status.DEPRECATED,
@@ -424,7 +424,7 @@ def evidence_of(candidate: Candidate) -> Evidence:
 
 def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
     """The memory that a candidate becomes."""
-    marks = {name: "1" for name, on in (("ends", candidate.ends), ("negated", candidate.negated)) if on}
+    marks = {name: "1" for name, on in (("ends", candidate.ends), ("negated", candidate.negated), ("single", candidate.single)) if on}
     return Memory(
         id=id,
         content=candidate.content,
