@@ -36,7 +36,17 @@ LONGEST = 400
 """Characters of one proposed memory."""
 GROUNDED = 0.6
 """Share of a memory's words that must be in its message."""
-KINDS = ("fact", "preference", "relationship", "habit", "trajectory", "project", "constraint", "boundary", "somatic_affective")
+KINDS = (
+    "fact",
+    "preference",
+    "relationship",
+    "habit",
+    "trajectory",
+    "project",
+    "constraint",
+    "boundary",
+    "somatic_affective",
+)
 FREE = ("like", "dislike", "goal", "pet", "language", "education", "hobby")
 """Many-valued attributes that a model may name by itself."""
 
@@ -50,7 +60,17 @@ SCHEMA: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "additionalProperties": False,
-                "required": ["message", "quote", "content", "kind", "attribute", "value", "about", "importance", "confidence"],
+                "required": [
+                    "message",
+                    "quote",
+                    "content",
+                    "kind",
+                    "attribute",
+                    "value",
+                    "about",
+                    "importance",
+                    "confidence",
+                ],
                 "properties": {
                     "message": {"type": "integer"},
                     "quote": {"type": "string"},
@@ -145,7 +165,9 @@ class Source:
         return cls(message, speaker, tuple(read(text)), frozenset(tokens(text)), numbers(text))
 
 
-def candidate(proposal: Proposal, sources: Sequence[Source], name: str, lexicons: Sequence[Lexicon], registry: Registry = EMPTY) -> Candidate | Refused:
+def candidate(
+    proposal: Proposal, sources: Sequence[Source], name: str, lexicons: Sequence[Lexicon], registry: Registry = EMPTY
+) -> Candidate | Refused:
     """A checked candidate, or why not."""
     if not 1 <= proposal.message <= len(sources):
         return Refused(proposal.content[:120], f"there is no message {proposal.message}")
@@ -181,7 +203,9 @@ def _objection(proposal: Proposal, source: Source) -> str | None:
 def _dates(source: Source) -> frozenset[str]:
     found = times.find(source.message.content, source.message.at)
     days = [source.message.at, *(when.start for when in found)]
-    return frozenset(part for day in days for part in (str(day.year), str(day.month), str(day.day), f"{day:%m}", f"{day:%d}"))
+    return frozenset(
+        part for day in days for part in (str(day.year), str(day.month), str(day.day), f"{day:%m}", f"{day:%d}")
+    )
 
 
 def _flat(text: str) -> str:
@@ -190,7 +214,16 @@ def _flat(text: str) -> str:
 
 def _subject(about: str, source: Source, registry: Registry) -> tuple[str, Domain, str | None] | None:
     speaker = source.speaker
-    if about.strip().casefold() in ("self", "i", "me", "user", "the user", "speaker", "", (speaker.name or "self").casefold()):
+    if about.strip().casefold() in (
+        "self",
+        "i",
+        "me",
+        "user",
+        "the user",
+        "speaker",
+        "",
+        (speaker.name or "self").casefold(),
+    ):
         return speaker.subject, speaker.domain, speaker.name
     if not set(tokens(about)) & source.words:
         return None
@@ -200,7 +233,12 @@ def _subject(about: str, source: Source, registry: Registry) -> tuple[str, Domai
 
 
 def _made(
-    proposal: Proposal, source: Source, subject: tuple[str, Domain, str | None], name: str, lexicons: Sequence[Lexicon], registry: Registry
+    proposal: Proposal,
+    source: Source,
+    subject: tuple[str, Domain, str | None],
+    name: str,
+    lexicons: Sequence[Lexicon],
+    registry: Registry,
 ) -> Candidate:
     message = source.message
     id, domain, label = subject
@@ -216,7 +254,9 @@ def _made(
     named = [one.id for one in mentions(proposal.content, registry) if one.id != SELF]
     content = proposal.content.strip().rstrip(".")
     return Candidate(
-        content=f"{source.speaker.name}: {content}" if source.speaker.name and not content.startswith(source.speaker.name) else content,
+        content=f"{source.speaker.name}: {content}"
+        if source.speaker.name and not content.startswith(source.speaker.name)
+        else content,
         domain=domain,
         kind=fact.rule.kind if fact else Kind(proposal.kind),
         at=message.at,
@@ -227,6 +267,7 @@ def _made(
         ends=bool(fact and (fact.rule.ends or fact.negated)),
         negated=bool(fact and fact.negated),
         change=moved is not None,
+        changed_weakly=bool(moved and moved.weak),
         changed_from=moved.before if moved else None,
         entities=tuple(dict.fromkeys([*([id] if id != SELF else []), *named]))[:50],
         label=label,

@@ -38,11 +38,36 @@ from tenuto.records.operations import Act, WriteResult
 from tenuto.text.words import tokens
 
 OPPOSITE = {"like": "dislike", "dislike": "like"}
+OVERLAP = 0.5
+"""Share of the shorter statement's words that two wordings of one thing have in common."""
+_SYNONYM = {
+    stem: group.split()[0]
+    for group in (
+        "start begin began",
+        "quit stop gave",
+        "move relocate",
+        "bike bicycle",
+        "dad father",
+        "mom mother mum",
+        "home house",
+        "online internet",
+        "kid child children",
+        "job work career",
+        "buy bought got",
+        "doctor physician",
+        "photo picture pic",
+        "film movie",
+        "begin start",
+    )
+    for word in group.split()
+    for stem in (tokens(word) or [word])
+}
 SAME_DAY = timedelta(hours=36)
 UNNAMED = 0.1
 """A statement that names what it ends must be this much closer to something that does not hold those words."""
 _NOT = re.compile(
-    r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|hasn't|without|quit|stopped|gave up|"
+    r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|"
+    r"hasn't|without|quit|stopped|gave up|"
     r"hate|hates|dislike|dislikes)\b|n't\b",
     re.I,
 )
@@ -100,7 +125,11 @@ def reconcile(
 
 
 def _same(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
-    exact = [one for one in current if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)]
+    exact = [
+        one
+        for one in current
+        if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)
+    ]
     if exact:
         return exact[0]
     near = sorted((one for one in current if one.similarity >= calibration.reinforce), key=lambda one: -one.similarity)
@@ -135,8 +164,30 @@ def says_the_same(candidate: Candidate, memory: Memory) -> bool:
         return False
     if candidate.happens_at and memory.happens_at and abs(candidate.happens_at - memory.happens_at) > SAME_DAY:
         return False
-    mine, theirs = set(_PROPER.findall(candidate.content)), set(_PROPER.findall(memory.content))
-    return not (mine and theirs) or mine <= theirs or theirs <= mine
+    mine, theirs = set(_PROPER.findall(bare(candidate.content))), set(_PROPER.findall(bare(memory.content)))
+    if mine and theirs and not (mine <= theirs or theirs <= mine):
+        return False
+    return candidate.attribute is not None or wording_agrees(candidate.content, memory.content)
+
+
+def wording_agrees(one: str, other: str) -> bool:
+    """Do two statements share their words? Two that differ by one word each ("won the game", "lost the game") never
+    count as the same, whatever their vectors say; half of the shorter one's words must be in the longer."""
+    a, b = _words(one), _words(other)
+    if not a or not b:
+        return normal(one) == normal(other)
+    if len(a - b) == len(b - a) == 1 and len(a) < 8:
+        return False
+    return len(a & b) >= OVERLAP * min(len(a), len(b))
+
+
+def _words(content: str) -> set[str]:
+    return {_SYNONYM.get(word, word) for word in tokens(bare(content))}
+
+
+def bare(content: str) -> str:
+    """Without the speaker's name in front and the date behind."""
+    return re.sub(r"^[^\s:]{1,40}(?: [^\s:]{1,40})?: (?=\S)", "", undated(content))
 
 
 def undated(content: str) -> str:
@@ -154,13 +205,23 @@ def _negative(text: str) -> bool:
     return bool(_NOT.search(text))
 
 
-def _again(candidate: Candidate, same: Known, now: datetime, calibration: Calibration, policy: MemoryPolicy) -> Decision:
+def _again(
+    candidate: Candidate, same: Known, now: datetime, calibration: Calibration, policy: MemoryPolicy
+) -> Decision:
     memory = same.memory
     if candidate.message_id is not None and any(_same_evidence(candidate, evidence) for evidence in memory.evidence):
-        return Decision(result=_result(Act.DUPLICATE, candidate, memory.id, "this sentence was already taken"), subject=memory)
+        return Decision(
+            result=_result(Act.DUPLICATE, candidate, memory.id, "this sentence was already taken"), subject=memory
+        )
     grown = reinforced(memory, candidate, policy, now)
     if _fuller(candidate, memory) and (same.similarity >= calibration.upgrade or candidate.attribute is not None):
-        version = Version(at=now, content=memory.content, status=memory.status, reason="a fuller wording", changed={"value": memory.value})
+        version = Version(
+            at=now,
+            content=memory.content,
+            status=memory.status,
+            reason="a fuller wording",
+            changed={"value": memory.value},
+        )
         grown = evolve(
             grown,
             content=candidate.content,
@@ -172,8 +233,14 @@ def _again(candidate: Candidate, same: Known, now: datetime, calibration: Calibr
             happens_at=candidate.happens_at or memory.happens_at,
         )
         reason = f"a fuller wording of {memory.content!r}"
-        return Decision(result=_result(Act.UPGRADED, candidate, memory.id, reason), put=(grown,), subject=grown, reworded=True)
-    reason = "the same words" if normal(candidate.content) == normal(memory.content) else f"says the same as {memory.content!r}"
+        return Decision(
+            result=_result(Act.UPGRADED, candidate, memory.id, reason), put=(grown,), subject=grown, reworded=True
+        )
+    reason = (
+        "the same words"
+        if normal(candidate.content) == normal(memory.content)
+        else f"says the same as {memory.content!r}"
+    )
     return Decision(result=_result(Act.REINFORCED, candidate, memory.id, reason), put=(grown,), subject=grown)
 
 
@@ -185,7 +252,12 @@ def _fuller(candidate: Candidate, memory: Memory) -> bool:
     """Does the candidate say all of the old wording and clearly more?"""
     old, new = set(tokens(undated(memory.content))), set(tokens(undated(candidate.content)))
     trusted = TRUST_ORDER.index(candidate.trust) >= TRUST_ORDER.index(memory.trust)
-    return trusted and len(new) >= len(old) + 1 and len(old & new) >= 0.7 * len(old) and len(candidate.content) <= 2.5 * len(memory.content) + 80
+    return (
+        trusted
+        and len(new) >= len(old) + 1
+        and len(old & new) >= 0.7 * len(old)
+        and len(candidate.content) <= 2.5 * len(memory.content) + 80
+    )
 
 
 def reinforced(memory: Memory, candidate: Candidate, policy: MemoryPolicy, now: datetime) -> Memory:
@@ -233,7 +305,9 @@ def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: Memory
         history=(*waiting.memory.history, version),
     )
     reason = "it waited for confirmation, and the user said it"
-    return Decision(result=_result(Act.REINFORCED, candidate, grown.id, reason), put=(grown,), subject=grown, reworded=True)
+    return Decision(
+        result=_result(Act.REINFORCED, candidate, grown.id, reason), put=(grown,), subject=grown, reworded=True
+    )
 
 
 # --- does it replace something? ---------------------------------------------------------------------------------------
@@ -250,17 +324,39 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
             return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
     if candidate.at < asserted_at(memory):
         older = _as_history(candidate, id, now, memory)
-        return Decision(result=_result(Act.INSERTED, candidate, id, f"an earlier value; {memory.content!r} is newer and stays", memory.id), put=(older,), subject=older, reworded=True)
+        return Decision(
+            result=_result(
+                Act.INSERTED, candidate, id, f"an earlier value; {memory.content!r} is newer and stays", memory.id
+            ),
+            put=(older,),
+            subject=older,
+            reworded=True,
+        )
     if TRUST_ORDER.index(candidate.trust) < TRUST_ORDER.index(Trust.USER_STATED) <= TRUST_ORDER.index(memory.trust):
         waits = evolve(memory_of(candidate, id, now), status=Status.CANDIDATE, slot=None)
-        return Decision(result=_result(Act.INSERTED, candidate, id, f"only inferred, so it waits beside {memory.content!r}", memory.id), put=(waits,), subject=waits, reworded=True)
+        return Decision(
+            result=_result(
+                Act.INSERTED, candidate, id, f"only inferred, so it waits beside {memory.content!r}", memory.id
+            ),
+            put=(waits,),
+            subject=waits,
+            reworded=True,
+        )
     return _supersede(candidate, [holder], id, now)
 
 
 def _as_history(candidate: Candidate, id: str, now: datetime, holder: Memory) -> Memory:
     """An older value that arrives late: kept as history, not as what is true now."""
     fresh = memory_of(candidate, id, now)
-    return evolve(fresh, slot=None, status=Status.DEPRECATED, valid_to=holder.valid_from or asserted_at(holder), superseded_by=holder.id, pinned=False, pin_kind=None)
+    return evolve(
+        fresh,
+        slot=None,
+        status=Status.DEPRECATED,
+        valid_to=holder.valid_from or asserted_at(holder),
+        superseded_by=holder.id,
+        pinned=False,
+        pin_kind=None,
+    )
 
 
 def asserted_at(memory: Memory) -> datetime:
@@ -269,25 +365,50 @@ def asserted_at(memory: Memory) -> datetime:
 
 
 def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> list[Known]:
-    """What a statement with a marker of change retires: what it names, or the closest thing of the same subject."""
-    if not (candidate.change or candidate.ends) or candidate.negated and not candidate.change:
+    """What a statement with a marker of change retires: what it names, or the closest thing said about the same."""
+    if not (candidate.change or candidate.ends) or (candidate.negated and not candidate.change):
         return []
-    same_subject = [one for one in current if subject_of(one.memory) == candidate.subject and _retirable(candidate, one.memory)]
+    able = [one for one in current if subject_of(one.memory) == candidate.subject and _retirable(candidate, one.memory)]
     named = candidate.changed_from or (candidate.value if candidate.ends else None)
-    found: list[Known] = []
-    if named:
-        found = [one for one in same_subject if _mentions(named, one.memory.content) and (one.similarity == 0.0 or one.similarity >= 0.5 * calibration.related)]
-    if not found:
-        least = calibration.related + (UNNAMED if named else 0.0)
-        near = [one for one in same_subject if one.similarity >= least and one.memory.attribute not in ("name", "allergy", "condition")]
-        found = sorted(near, key=lambda one: -one.similarity)[:1]
-    return found[:4]
+    found = [
+        one
+        for one in able
+        if named and _mentions(named, one.memory.content) and one.similarity >= 0.5 * calibration.related
+    ]
+    if found:
+        return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
+    spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
+    least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
+    near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
+    return sorted(near, key=lambda one: -one.similarity)[:1]
+
+
+_DOING = re.compile(
+    r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
+    r"always|usually|been|mostly|mainly|exclusively|entirely|"
+    r"\w+ly|switched to|started|moved to) )*(?P<verb>[a-z-]+)",
+    re.I,
+)
+
+
+def _same_doing(candidate: Candidate, memory: Memory) -> bool:
+    """A weak marker needs the same verb, a strong one a word in common."""
+    shared = _words(candidate.content) & _words(memory.content)
+    if not candidate.changed_weakly:
+        return bool(shared)
+    mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
+    return bool(mine and theirs and set(tokens(mine["verb"])) & set(tokens(theirs["verb"])))
 
 
 def _retirable(candidate: Candidate, memory: Memory) -> bool:
-    if asserted_at(memory) > candidate.at or memory.metadata.get("ends"):
+    if asserted_at(memory) >= candidate.at or memory.metadata.get("ends"):
         return False
-    if memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin") and memory.attribute != candidate.attribute:
+    if memory.happens_at is not None and memory.attribute is None:
+        return False
+    if (
+        memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin")
+        and memory.attribute != candidate.attribute
+    ):
         return False
     return memory.kind not in (Kind.CONTRADICTION, Kind.BOUNDARY, Kind.STYLE_ADJUSTMENT)
 
@@ -301,7 +422,13 @@ def _supersede(candidate: Candidate, old: Sequence[Known], id: str, now: datetim
     fresh = memory_of(candidate, id, now)
     manual = next((one.memory for one in old if one.memory.pinned and one.memory.pin_kind is not None), None)
     if manual is not None and manual.attribute == candidate.attribute and not candidate.ends:
-        fresh = evolve(fresh, pinned=True, pin_kind=manual.pin_kind, importance=manual.importance, proactive_use=manual.proactive_use)
+        fresh = evolve(
+            fresh,
+            pinned=True,
+            pin_kind=manual.pin_kind,
+            importance=manual.importance,
+            proactive_use=manual.proactive_use,
+        )
     fresh = evolve(fresh, supersedes=old[0].memory.id)
     retired = tuple(superseded(one.memory, by=fresh, now=now) for one in old)
     quoted = ", ".join(repr(one.memory.content) for one in old)
@@ -318,7 +445,17 @@ def superseded(memory: Memory, *, by: Memory, now: datetime) -> Memory:
     until = by.valid_from or by.created_at
     if memory.valid_from is not None and until < memory.valid_from:
         until = max(memory.valid_from, asserted_at(by))
-    version = Version(at=now, content=memory.content, status=memory.status, reason=f"superseded by {by.id}", changed={"pinned": memory.pinned, "pin_kind": memory.pin_kind.value if memory.pin_kind else None, "slot": memory.slot})
+    version = Version(
+        at=now,
+        content=memory.content,
+        status=memory.status,
+        reason=f"superseded by {by.id}",
+        changed={
+            "pinned": memory.pinned,
+            "pin_kind": memory.pin_kind.value if memory.pin_kind else None,
+            "slot": memory.slot,
+        },
+    )
     return evolve(
         memory,
         status=Status.DEPRECATED,
@@ -346,7 +483,10 @@ def _opposed(candidate: Candidate, current: Sequence[Known], calibration: Calibr
             if flipped or denied:
                 return one
         if one.similarity >= calibration.upgrade and candidate.attribute is None and memory.attribute is None:
-            if _negative(candidate.content) != _negative(memory.content) and _shared(candidate.content, memory.content) >= 0.6:
+            if (
+                _negative(candidate.content) != _negative(memory.content)
+                and _shared(candidate.content, memory.content) >= 0.6
+            ):
                 return one
     return None
 
@@ -392,7 +532,13 @@ def _contradict(candidate: Candidate, other: Known, id: str, spare_id: str, now:
         derived_from=(memory.id, id),
     )
     reason = f"contradicts {memory.content!r}; both are kept until it is settled"
-    return Decision(result=_result(Act.INSERTED, candidate, id, reason, memory.id), put=(fresh, note), subject=fresh, reworded=True, contradiction=note)
+    return Decision(
+        result=_result(Act.INSERTED, candidate, id, reason, memory.id),
+        put=(fresh, note),
+        subject=fresh,
+        reworded=True,
+        contradiction=note,
+    )
 
 
 # --- new, or from outside ---------------------------------------------------------------------------------------------
@@ -402,7 +548,12 @@ def _from_outside(candidate: Candidate, mine: Sequence[Known], id: str, now: dat
     words = normal(candidate.content)
     twin = next((one for one in mine if one.memory.key == candidate.key and normal(one.memory.content) == words), None)
     if twin is not None:
-        return Decision(result=_result(Act.DUPLICATE, candidate, twin.memory.id, "already known; words from outside add nothing to it"), subject=twin.memory)
+        return Decision(
+            result=_result(
+                Act.DUPLICATE, candidate, twin.memory.id, "already known; words from outside add nothing to it"
+            ),
+            subject=twin.memory,
+        )
     return _insert(candidate, id, now, "from outside: it waits for confirmation and is not recalled until then")
 
 
@@ -424,7 +575,11 @@ def evidence_of(candidate: Candidate) -> Evidence:
 
 def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
     """The memory that a candidate becomes."""
-    marks = {name: "1" for name, on in (("ends", candidate.ends), ("negated", candidate.negated), ("single", candidate.single)) if on}
+    marks = {
+        name: "1"
+        for name, on in (("ends", candidate.ends), ("negated", candidate.negated), ("single", candidate.single))
+        if on
+    }
     return Memory(
         id=id,
         content=candidate.content,
@@ -468,5 +623,10 @@ def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
 
 def _result(act: Act, candidate: Candidate, id: str | None, reason: str, previous: str | None = None) -> WriteResult:
     return WriteResult(
-        act=act, reason=reason, subject_id=id, content=candidate.content, previous_id=previous, made_by=candidate.made_by
+        act=act,
+        reason=reason,
+        subject_id=id,
+        content=candidate.content,
+        previous_id=previous,
+        made_by=candidate.made_by,
     )

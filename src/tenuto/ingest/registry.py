@@ -26,7 +26,9 @@ def known(reader: Reader) -> list[Entity]:
     return reader.find(Entity, order="-mentions", limit=MOST)
 
 
-def note(writing: Writing, mentions: Iterable[Mention], together: frozenset[tuple[str, str]], trust: Trust) -> list[str]:
+def note(
+    writing: Writing, mentions: Iterable[Mention], together: frozenset[tuple[str, str]], trust: Trust
+) -> list[str]:
     """Count the mentions of one message, make new entities, and look for names that are one; the ids of new ones."""
     tx, now = writing.tx, writing.now
     fresh: list[str] = []
@@ -136,7 +138,9 @@ def undo_merge(writing: Writing, merge: EntityMerge) -> EntityMerge:
     """Take a merge back: exactly what it moved, and nothing that was added since."""
     tx, now = writing.tx, writing.now
     if merge.status is not MergeStatus.APPLIED:
-        raise Conflict(f"The merge {merge.id} is {merge.status}, so there is nothing to take back.", code="merge_not_applied")
+        raise Conflict(
+            f"The merge {merge.id} is {merge.status}, so there is nothing to take back.", code="merge_not_applied"
+        )
     duplicate, into = tx.get(Entity, merge.duplicate), tx.get(Entity, merge.into)
     for memory in tx.get_many(Memory, merge.moved).values():
         tx.put(evolve(memory, entities=tuple(id for id in memory.entities if id != merge.into)))

@@ -33,7 +33,20 @@ from tenuto.ports import Reader, Vectors, Where
 from tenuto.recall.entry import embedding_text
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message
-from tenuto.records.memory import RECALLED, Domain, Epistemic, Kind, Memory, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust, Version
+from tenuto.records.memory import (
+    RECALLED,
+    Domain,
+    Epistemic,
+    Kind,
+    Memory,
+    PinKind,
+    Proactive,
+    Sensitivity,
+    Status,
+    TimeScope,
+    Trust,
+    Version,
+)
 from tenuto.records.operations import Act
 from tenuto.records.scope import Scope
 from tenuto.text import clean
@@ -78,7 +91,9 @@ def remember(
     content = clean.text(text, deps.policy.limits)
     moment = deps.clock() if at is None else clean.moment(at)
     if private and scope.persona is None:
-        raise InputError("'private' keeps a memory for one persona: open the user with a persona first.", code="no_persona")
+        raise InputError(
+            "'private' keeps a memory for one persona: open the user with a persona first.", code="no_persona"
+        )
     pinned = _pin_kind(pin)
     with deps.store.reading(scope.user) as reader:
         registry = Registry.of(known(reader))
@@ -99,7 +114,14 @@ def remember(
 
 
 def _stated(
-    deps: Deps, scope: Scope, content: str, at: datetime, registry: Registry, kind: str | None, pin: PinKind | None, session: str | None
+    deps: Deps,
+    scope: Scope,
+    content: str,
+    at: datetime,
+    registry: Registry,
+    kind: str | None,
+    pin: PinKind | None,
+    session: str | None,
 ) -> Candidate:
     """What the words mean, by the same rules; "Allergic to penicillin" is read as being about the user."""
     plain = straighten(" ".join(content.split())).rstrip(" .!")
@@ -124,8 +146,11 @@ def _stated(
         ends=bool(fact and (fact.rule.ends or fact.negated)),
         negated=bool(fact and fact.negated),
         change=moved is not None,
+        changed_weakly=bool(moved and moved.weak),
         changed_from=moved.before if moved else None,
-        entities=tuple(dict.fromkeys([*([subject] if subject != SELF else []), *(one.id for one in named if one.id != SELF)])),
+        entities=tuple(
+            dict.fromkeys([*([subject] if subject != SELF else []), *(one.id for one in named if one.id != SELF)])
+        ),
         label=label,
         importance=memory_importance(base, plain, arousal, words, known=fact is not None),
         confidence=0.95,
@@ -159,8 +184,18 @@ def _fact(plain: str) -> tuple[Fact | None, str]:
 
 
 def _first_person(text: str) -> str:
-    """"lives in Austin" as one says it of oneself."""
-    verbs = {"lives": "live", "works": "work", "loves": "love", "likes": "like", "hates": "hate", "has": "have", "prefers": "prefer", "speaks": "speak", "takes": "take"}
+    """ "lives in Austin" as one says it of oneself."""
+    verbs = {
+        "lives": "live",
+        "works": "work",
+        "loves": "love",
+        "likes": "like",
+        "hates": "hate",
+        "has": "have",
+        "prefers": "prefer",
+        "speaks": "speak",
+        "takes": "take",
+    }
     head, _, rest = text.partition(" ")
     return f"{verbs.get(head, head)} {rest}"
 
@@ -177,7 +212,14 @@ def _subject(fact: Fact | None, named: list[Any], registry: Registry) -> tuple[s
 
 
 def _with(
-    candidate: Candidate, importance: float | None, private: bool, scope: Scope, proactive: str | None, should_do: str | None, trust: Trust, source: str
+    candidate: Candidate,
+    importance: float | None,
+    private: bool,
+    scope: Scope,
+    proactive: str | None,
+    should_do: str | None,
+    trust: Trust,
+    source: str,
 ) -> Candidate:
     outside = trust is Trust.EXTERNAL
     if importance is not None and not 0 <= importance <= 10:
@@ -195,11 +237,23 @@ def _with(
     )
 
 
-def _by_hand(writing: Writing, memory: Memory, pin: PinKind | None, session: str | None, should_not_do: str | None, importance: float | None) -> Memory:
+def _by_hand(
+    writing: Writing,
+    memory: Memory,
+    pin: PinKind | None,
+    session: str | None,
+    should_not_do: str | None,
+    importance: float | None,
+) -> Memory:
     """What only a direct call may set."""
     changed: dict[str, Any] = {}
     if pin is not None and memory.status is not Status.CANDIDATE:
-        changed |= {"pinned": True, "pin_kind": pin, "pin_session_id": session, "importance": writing.deps.policy.memory.pin_importance}
+        changed |= {
+            "pinned": True,
+            "pin_kind": pin,
+            "pin_session_id": session,
+            "importance": writing.deps.policy.memory.pin_importance,
+        }
     elif importance is not None and not memory.pinned and memory.importance < importance:
         changed["importance"] = importance
     if should_not_do is not None and memory.trust is not Trust.EXTERNAL:
@@ -232,7 +286,9 @@ def _proactive(use: str) -> Proactive:
     try:
         return Proactive(use)
     except ValueError:
-        raise InputError(f"Unknown proactive_use {use!r}: use one of {', '.join(Proactive)}.", code="proactive_invalid") from None
+        raise InputError(
+            f"Unknown proactive_use {use!r}: use one of {', '.join(Proactive)}.", code="proactive_invalid"
+        ) from None
 
 
 def _vector(deps: Deps, text: str) -> Vectors | None:
@@ -269,7 +325,9 @@ def restore(deps: Deps, scope: Scope, id: str) -> Memory:
     with deps.store.writing(scope.user) as tx:
         memory = get(tx, scope, id)
         if memory.status in (*RECALLED, Status.CANDIDATE):
-            raise IllegalMove(f"The memory {id} is {memory.status}: only what was forgotten, archived or superseded can be restored.")
+            raise IllegalMove(
+                f"The memory {id} is {memory.status}: only what was forgotten, archived or superseded can be restored."
+            )
         writing = _writing(deps, scope, tx)
         last = next((one for one in reversed(memory.history) if one.status in (*RECALLED, Status.CANDIDATE)), None)
         status = last.status if last else Status.ACTIVE
@@ -277,7 +335,8 @@ def restore(deps: Deps, scope: Scope, id: str) -> Memory:
         holder = tx.find(Memory, Where("slot", "=", slot), limit=1) if slot else []
         if holder:
             raise Conflict(
-                f"{holder[0].content!r} ({holder[0].id}) holds this place now: forget it first, or remember the old value again.",
+                f"{holder[0].content!r} ({holder[0].id}) holds this place now: forget it first, or remember "
+                f"the old value again.",
                 code="slot_taken",
             )
         pin = PinKind(last.changed["pin_kind"]) if last and last.changed.get("pin_kind") else None
@@ -290,7 +349,10 @@ def restore(deps: Deps, scope: Scope, id: str) -> Memory:
             pinned=bool(last and last.changed.get("pinned")),
             pin_kind=pin,
             updated_at=writing.now,
-            history=(*memory.history, Version(at=writing.now, content=memory.content, status=memory.status, reason="restored")),
+            history=(
+                *memory.history,
+                Version(at=writing.now, content=memory.content, status=memory.status, reason="restored"),
+            ),
         )
         tx.put(restored)
         writing.index(restored, vector)
@@ -306,21 +368,43 @@ def _slot(memory: Memory) -> str:
     if isinstance(kept, str):
         return kept
     denied = bool(memory.metadata.get("ends") or memory.metadata.get("negated"))
-    return slot_of(memory.key, memory.persona, memory.metadata.get("single") == "1", memory.value, memory.content, denied)
+    return slot_of(
+        memory.key, memory.persona, memory.metadata.get("single") == "1", memory.value, memory.content, denied
+    )
 
 
 def edit(deps: Deps, scope: Scope, id: str, **changes: Any) -> Memory:
     """Correct a memory by hand: content, importance, proactive_use, should_do, should_not_do, valid_to, happens_at, kind."""
-    allowed = {"content", "importance", "proactive_use", "should_do", "should_not_do", "valid_to", "valid_from", "happens_at", "kind", "retrieval_keywords"}
+    allowed = {
+        "content",
+        "importance",
+        "proactive_use",
+        "should_do",
+        "should_not_do",
+        "valid_to",
+        "valid_from",
+        "happens_at",
+        "kind",
+        "retrieval_keywords",
+    }
     if unknown := set(changes) - allowed:
-        raise InputError(f"A memory has no editable {', '.join(sorted(unknown))}; there are: {', '.join(sorted(allowed))}.", code="unknown_field")
+        raise InputError(
+            f"A memory has no editable {', '.join(sorted(unknown))}; there are: {', '.join(sorted(allowed))}.",
+            code="unknown_field",
+        )
     changes = _checked(deps, changes)
     vector = _vector(deps, changes["content"]) if "content" in changes else None
     with deps.store.writing(scope.user) as tx:
         memory = get(tx, scope, id)
         writing = _writing(deps, scope, tx)
         before = {name: getattr(memory, name) for name in changes if name != "content"}
-        version = Version(at=writing.now, content=memory.content, status=memory.status, reason="edited", changed={k: str(v) for k, v in before.items()})
+        version = Version(
+            at=writing.now,
+            content=memory.content,
+            status=memory.status,
+            reason="edited",
+            changed={k: str(v) for k, v in before.items()},
+        )
         status = Status.REVISED if memory.status in (Status.ACTIVE, Status.REINFORCED) else memory.status
         edited = evolve(memory, **changes, status=status, updated_at=writing.now, history=(*memory.history, version))
         tx.put(edited)
@@ -336,7 +420,9 @@ def _checked(deps: Deps, changes: dict[str, Any]) -> dict[str, Any]:
     if "content" in found:
         found["content"] = clean.text(found["content"], deps.policy.limits)
     if "importance" in found and not (isinstance(found["importance"], (int, float)) and 0 <= found["importance"] <= 10):
-        raise InputError(f"'importance' is a number from 0 to 10, not {found['importance']!r}.", code="importance_invalid")
+        raise InputError(
+            f"'importance' is a number from 0 to 10, not {found['importance']!r}.", code="importance_invalid"
+        )
     if "proactive_use" in found:
         found["proactive_use"] = _proactive(str(found["proactive_use"]))
     if "kind" in found:
@@ -385,9 +471,18 @@ def pin(deps: Deps, scope: Scope, id: str, *, kind: str = "manual", session: str
     with deps.store.writing(scope.user) as tx:
         memory = get(tx, scope, id)
         if memory.status not in RECALLED:
-            raise IllegalMove(f"The memory {id} is {memory.status}: only what is recalled can be pinned. Confirm or restore it first.")
+            raise IllegalMove(
+                f"The memory {id} is {memory.status}: only what is recalled can be pinned. Confirm or restore it first."
+            )
         writing = _writing(deps, scope, tx)
-        pinned = evolve(memory, pinned=True, pin_kind=wanted, pin_session_id=session, importance=deps.policy.memory.pin_importance, updated_at=writing.now)
+        pinned = evolve(
+            memory,
+            pinned=True,
+            pin_kind=wanted,
+            pin_session_id=session,
+            importance=deps.policy.memory.pin_importance,
+            updated_at=writing.now,
+        )
         tx.put(_room(writing, pinned))
         writing.event("memory.pinned", "memory", id, pin_kind=str(wanted))
         return pinned
@@ -401,7 +496,9 @@ def _room(writing: Writing, memory: Memory) -> Memory:
         return memory
     automatic = [one for one in pinned if one.pin_kind is PinKind.AUTO]
     if not automatic:
-        raise Conflict(f"There are already {cap} pins: unpin one first, or raise the setting memory.pins.", code="pins_full")
+        raise Conflict(
+            f"There are already {cap} pins: unpin one first, or raise the setting memory.pins.", code="pins_full"
+        )
     least = min(automatic, key=lambda one: (one.importance, one.reinforcements, one.updated_at))
     writing.tx.put(evolve(least, pinned=False, pin_kind=None, updated_at=writing.now))
     writing.event("memory.unpinned", "memory", least.id, actor="system", reason="cap")
@@ -437,7 +534,14 @@ def history(deps: Deps, scope: Scope, id: str) -> list[Version]:
     versions: list[Version] = []
     for one in reversed(chain):
         versions.extend(one.history)
-        versions.append(Version(at=one.updated_at, content=one.content, status=one.status, reason="now" if one is chain[0] else f"replaced by {one.superseded_by}"))
+        versions.append(
+            Version(
+                at=one.updated_at,
+                content=one.content,
+                status=one.status,
+                reason="now" if one is chain[0] else f"replaced by {one.superseded_by}",
+            )
+        )
     return versions
 
 
