@@ -1,9 +1,9 @@
 """Words that say something is no longer as it was: "switched from X to Y", "no longer", "quit", "replaced X with Y".
 
 A statement with such a marker may retire what it changes even where no attribute names it; without one, two statements
-stand side by side. ``before`` holds the words for what was true until now, where the sentence gives them. A *weak* marker
-("I now …", "… instead") only retires a statement about the same doing. Stories are full of "now" and "gave up", so plans,
-denials ("I won't quit"), and set phrases ("ended up", "right now") are no change.
+stand side by side. ``before`` holds the words for what was true until now, where the sentence gives them. A *weak*
+marker ("I now …", "… instead") only retires a statement about the same doing. Stories are full of "now" and "gave up",
+so plans, denials ("I won't quit"), and set phrases ("ended up", "right now") are no change.
 """
 
 from __future__ import annotations

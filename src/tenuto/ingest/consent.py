@@ -1,5 +1,5 @@
-"""What the user allows: "don't save this", "forget that", "don't bring this up again", "remember this", "you can mention
-it", "just between us". Obeyed by rules, never by a model, and reported in the receipt.
+"""What the user allows: "don't save this", "forget that", "don't bring this up again", "remember this", "you can
+mention it", "just between us". Obeyed by rules, never by a model, and reported in the receipt.
 
 Each verb is an exact family of phrases. Look-alikes ("I'll never forget that", "don't forget to…", "forget it, let's
 go") are told apart, because a wrong *forget* loses something and a missed one keeps what was not wanted.
@@ -141,10 +141,9 @@ def wish_of(sentence: str) -> Consent | None:
     if _DO_NOT_SAVE.search(plain):
         past = bool(re.search(r"just (?:said|told)|last (?:message|thing)|\bi said\b|\bi told you\b", plain, re.I))
         return Consent(wish=Wish.DO_NOT_SAVE, quote=sentence, previous=past)
-    if match := _FORGET.search(plain):
-        if not _NOT_FORGET.search(plain):
-            about = _about(match["about"])
-            return Consent(wish=Wish.FORGET, quote=sentence, about=about, previous=not about)
+    if (match := _FORGET.search(plain)) and not _NOT_FORGET.search(plain):
+        about = _about(match["about"])
+        return Consent(wish=Wish.FORGET, quote=sentence, about=about, previous=not about)
     if match := _BRING_UP.search(plain):
         about = _about(match["a1"] or match["a2"] or match["a3"])
         return Consent(wish=Wish.DO_NOT_BRING_UP, quote=sentence, about=about, previous=not about)

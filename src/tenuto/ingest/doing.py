@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tenuto.ingest.candidate import normal
+from tenuto.ingest.completion import Completion, completion, recurring
 from tenuto.ingest.sentences import Sentence
-from tenuto.ingest.todos import Completion, Draft, completion, recurring
+from tenuto.ingest.todos import Draft
 from tenuto.ingest.writing import Writing
 from tenuto.ports import Reader, Vectors, Where
 from tenuto.records.base import evolve

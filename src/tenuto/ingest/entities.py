@@ -300,7 +300,10 @@ class Likeness:
 
 
 def likeness(one: Entity, other: Entity, *, shared: float = 0.0, side_by_side: bool = False) -> Likeness | None:
-    """Are they one? ``shared`` is the overlap of what they are mentioned with, 0–1; ``None`` when nothing suggests it."""
+    """Are they one?
+
+    ``shared`` is the overlap of what they are mentioned with, 0–1; ``None`` when nothing suggests it.
+    """
     if one.type != other.type or one.id == other.id or side_by_side:
         return None
     base = max(

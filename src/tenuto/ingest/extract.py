@@ -1,7 +1,7 @@
 """A message in, proposals out: the deterministic path.
 
-Only the speaker's own statements are read. Each is cut into clauses; the first attribute rule that fits a clause makes a
-fact, a todo pattern makes a todo, and what no rule knows is weighed as a whole. Everything carries the words it came
+Only the speaker's own statements are read. Each is cut into clauses; the first attribute rule that fits a clause makes
+a fact, a todo pattern makes a todo, and what no rule knows is weighed as a whole. Everything carries the words it came
 from, the time it was said, and dates instead of "next Friday". What was not taken is counted with its reason, so that
 the receipt can say why a message left nothing. Pure: no store, no clock, no ids.
 """
@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from tenuto.ingest import times, todos
 from tenuto.ingest.affect import affect, content_words
@@ -25,23 +25,12 @@ from tenuto.ingest.guidance import taught
 from tenuto.ingest.importance import GENERAL, memory_importance
 from tenuto.ingest.lexicon import Lexicon, lexicons, word_list
 from tenuto.ingest.sentences import Sentence, Speech, classify, read
+from tenuto.ingest.wording import SUBJECT, clauses_of, dates, listed_in, sentence_text, span, with_subject
 from tenuto.ingest.worth import ELLIPSIS, EXPERT, worth
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
 
-_CLAUSE = re.compile(
-    r"(?:,? (?:and|but|so|then|because|'cause|cuz|although|though|while)|,|;) (?=(?:now |then |also |currently "
-    r"|just |recently )*(?:i|i'm|i've|i'll|i'd|we|we're|we've|my|our|he|she|they|his|her)\b)|"
-    r",? and (?:now |then |also |currently )*(?=(?:work|works|live|lives|moved|have|has|love|loves|like|likes|"
-    r"hate|run|study|am|got|started|left|quit|take|speak|want|need|plan|own|play)\b)",
-    re.I,
-)
-_SUBJECT = re.compile(
-    r"^(?:(?:now|then|also|currently|just|recently|still|finally) )*(?:i|i'm|i've|i'll|i'd|we|we're|we've|"
-    r"we'll|my|our|he|she|they|his|her|it|this|that|there|the)\b",
-    re.I,
-)
 _PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
 _GERUND = re.compile(
     r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
@@ -211,7 +200,7 @@ class _Reading:
     def _statement(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         before = len(self.candidates)
         clauses = clauses_of(sentence.plain)
-        if ELLIPSIS.match(sentence.plain) and not _SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
+        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
             clauses[0] = with_subject(clauses[0])
             sentence = replace(sentence, plain=with_subject(sentence.plain))
         plans: list[tuple[str, Fact]] = []
@@ -251,7 +240,7 @@ class _Reading:
         if rule.attribute == "goal" and rule.confidence < 0.8:
             confidence += 0.05 * min(5, len(set(content_words(fact.value or "")))) - 0.2
         wording = sentence.plain if alone else clause
-        if fact.rule.split and fact.value and fact.who and len(p_list(clause, fact)) > 1:
+        if fact.rule.split and fact.value and fact.who and len(listed_in(clause, fact)) > 1:
             wording = f"{clause[: fact.start]}{clause[fact.start : clause.lower().rfind(' to ') + 4]}{fact.value}"
         attribute, single, scope, ends = fact.attribute, rule.single, rule.scope, rule.ends
         if fact.past and not attribute.startswith("past_"):
@@ -416,7 +405,7 @@ class _Reading:
         pronoun = _PRONOUN.match(text)
         if pronoun and label and subject not in (SELF, self.speaker.subject):
             text = label + (pronoun["is"] or "") + text[pronoun.end() :]
-        elif not _SUBJECT.match(text) and re.match(
+        elif not SUBJECT.match(text) and re.match(
             r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|"
             r"want|need|plan|own|play)\b",
             text,
@@ -507,85 +496,6 @@ class _Reading:
             unkept=() if secret else tuple(self.unkept),
             skipped=dict(self.skipped),
         )
-
-
-def sentence_text(sentence: Sentence) -> str:
-    """The sentence as :func:`tenuto.ingest.consent.wishes` quotes it."""
-    from_quote = sentence.text.replace("’", "'").replace("‘", "'").replace("`", "'").replace("\u00a0", " ")
-    return from_quote.strip()
-
-
-def clauses_of(text: str) -> list[str]:
-    """A sentence cut where another subject or another verb of the same subject begins; at most eight pieces."""
-    text = text.rstrip(" .!?…")
-    pieces = [piece.strip(" ,") for piece in _CLAUSE.split(text) if piece and piece.strip(" ,")]
-    whole = [text] if len(pieces) <= 1 else pieces[:8]
-    return [
-        piece
-        if _SUBJECT.match(piece) or position == 0
-        else f"I {piece}"
-        if re.match(r"[a-z]+\b", piece) and _first_person(text) and not re.match(r"(?:because|so|but|and)\b", piece)
-        else piece
-        for position, piece in enumerate(whole)
-    ]
-
-
-def with_subject(text: str) -> str:
-    """ "Lost my job" is "I lost my job", "Been busy" is "I've been busy", "Working on it" is "I'm working on it"."""
-    adverbs = re.match(r"(?:(?:just|recently|finally|also|already|still|even|currently|actually) )*", text, re.I)
-    head = adverbs.group() if adverbs else ""
-    verb = text[len(head) :].split(" ", 1)[0].lower()
-    helper = "I've " if verb == "been" else "I'm " if verb.endswith("ing") or verb == "gonna" else "I "
-    return helper + text[:1].lower() + text[1:]
-
-
-def _first_person(text: str) -> bool:
-    return bool(re.match(r"(?:i|i'm|i've|we)\b", text, re.I))
-
-
-def p_list(clause: str, fact: Fact) -> list[str]:
-    """The parts of a listed value, to see whether the clause has to be reworded for each."""
-    return re.split(r",| and | or ", clause[fact.start : fact.end])
-
-
-def dates(text: str, found: Sequence[times.When]) -> str:
-    """The dates behind relative expressions, for readers who were not there: "7 May 2023"."""
-    shown = []
-    for when in found[:2]:
-        if re.search(r"\b(?:19|20)\d\d\b", when.text) or (when.precision == "part" and "every" in text):
-            continue
-        shown.append(_shown(when))
-    return ", ".join(dict.fromkeys(shown))
-
-
-def _shown(when: times.When) -> str:
-    start = when.start
-    day = f"{start.day} {start:%B} {start.year}"
-    if when.precision == "hour":
-        return f"{day} {start:%H:%M}"
-    if when.precision == "week":
-        return f"the week of {day}"
-    if when.precision == "weekend":
-        return f"the weekend of {day}"
-    if when.precision in ("month", "season"):
-        return f"{start:%B} {start.year}" if when.precision == "month" else f"around {start:%B} {start.year}"
-    return str(start.year) if when.precision == "year" else day
-
-
-def span(
-    text: str, found: Sequence[times.When], at: datetime, *, ends: bool
-) -> tuple[datetime | None, datetime | None, datetime | None]:
-    """(valid from, valid to, happens at) of a statement."""
-    begin = times.lasting_since(text, at)
-    until = next((when.start for when in found if when.relation == "until"), None)
-    happens = next((when.start for when in found if when.relation in ("at", "by")), None)
-    if begin is None and until is None and happens is not None and not ends:
-        begin = happens if happens <= at else None
-    started = next((when.start for when in found if when.relation == "since"), None)
-    if (length := times.duration(text)) is not None and (started or (happens and happens > at)):
-        first = started or happens
-        return first, first + length if first else None, happens
-    return begin, until, happens
 
 
 def _sensitivity(text: str, found: Sequence[Lexicon]) -> Sensitivity:

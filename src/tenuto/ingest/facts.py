@@ -233,7 +233,8 @@ def _hired_with(match: re.Match[str]) -> bool:
     """A job at someone's; "joined a church" or "signed up for a class" is none."""
     before = match.string[match.start() : match.start("v")]
     leisure = re.search(
-        r"(?i)\b(?:joined|signed).*\b(?:church|gym|club|class|group|library|shelter|choir|band|charity)\b", match.group()
+        r"(?i)\b(?:joined|signed).*\b(?:church|gym|club|class|group|library|shelter|choir|band|charity)\b",
+        match.group(),
     )
     return bool(re.search(r"(?i)\b(?:at|with|by|for|joined) ?$", before)) and _hired_by(match) and not leisure
 
@@ -244,12 +245,17 @@ def _ended_job(match: re.Match[str]) -> bool:
 
 def _left_org(match: re.Match[str]) -> bool:
     value = p.trimmed(match["v"])
-    return match["v"][0].isupper() and value.lower() not in shipped().places and value.split()[0].lower() not in shipped().given
+    return (
+        match["v"][0].isupper()
+        and value.lower() not in shipped().places
+        and value.split()[0].lower() not in shipped().given
+    )
 
 
 def _title(match: re.Match[str]) -> bool:
     return not re.match(
-        r"(?:killing|so|very|really|great|good|bad|hard|stressful|boring|fun|done|over|at risk|safe|on)\b", match["v"].lower()
+        r"(?:killing|so|very|really|great|good|bad|hard|stressful|boring|fun|done|over|at risk|safe|on)\b",
+        match["v"].lower(),
     )
 
 
@@ -268,7 +274,8 @@ def _named_favourite(match: re.Match[str]) -> bool:
 CHECKS: dict[str, Callable[[re.Match[str]], bool]] = {
     check.__name__.strip("_"): check
     for check in (
-        _place, _settled, _role, _allergen, _medicine, _condition, _diagnosed, _liked, _someone, _given, _own_attribute, _grown, _goal,
-        _status, _hired_by, _hired_with, _ended_job, _left_org, _title, _two_words, _not_vague, _named_favourite,
+        _place, _settled, _role, _allergen, _medicine, _condition, _diagnosed, _liked, _someone, _given,
+        _own_attribute, _grown, _goal, _status, _hired_by, _hired_with, _ended_job, _left_org, _title, _two_words,
+        _not_vague, _named_favourite,
     )
 }  # fmt: skip

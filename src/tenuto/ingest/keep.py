@@ -1,9 +1,9 @@
 """The job behind every message: read it, distil it, compare with what is known, write, and settle the receipt.
 
 Three steps, so that nothing slow happens while the user's data is locked: read what is needed; extract and embed; then
-one short transaction that reads again what it decides on. A job may run twice: a message whose receipt is settled is left
-alone, in the same transaction that settles it. If the embedder is down the memories are kept by their words and keys
-and get their vectors later; if the model is down or talks rubbish the rules take over.
+one short transaction that reads again what it decides on. A job may run twice: a message whose receipt is settled is
+left alone, in the same transaction that settles it. If the embedder is down the memories are kept by their words and
+keys and get their vectors later; if the model is down or talks rubbish the rules take over.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Word lists: what the shipped lexicons know, and how a file adds another.
 
-A lexicon is a TOML (or JSON) file with ``name``, ``importance`` (0–10: what a memory that holds one of its terms is worth
-at least) and ``terms``. The medical one ships. ``memory.lexicons`` in the policy names more files; a broken file is one
-clear error when the store opens, not a silent gap later.
+A lexicon is a TOML (or JSON) file with ``name``, ``importance`` (0–10: what a memory that holds one of its terms is
+worth at least) and ``terms``. The medical one ships. ``memory.lexicons`` in the policy names more files; a broken file
+is one clear error when the store opens, not a silent gap later.
 """
 
 from __future__ import annotations

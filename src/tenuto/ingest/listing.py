@@ -150,7 +150,10 @@ def entities(
 
 
 def entity(deps: Deps, scope: Scope, id: str) -> EntityCard:
-    """The card of one entity: who it is and what is known, pins and weight first. Merged ones lead to the one that stands."""
+    """The card of one entity: who it is and what is known, pins and weight first.
+
+    Merged ones lead to the one that stands.
+    """
     with deps.store.reading(scope.user) as reader:
         found = registry.standing(reader, id)
         if found is None:

@@ -111,7 +111,7 @@ def _take(
 
 
 def joined(rules: Extraction, proposed: Extraction) -> Extraction:
-    """The rules' known facts, wishes, todos and people; the model's proposals in place of what the rules only weighed."""
+    """The rules' known facts, wishes, todos and people; the model's in place of what the rules only weighed."""
     known = tuple(
         one for one in rules.candidates if one.attribute or one.should_do or one.rule in ("taught", "asked to remember")
     )
@@ -136,7 +136,10 @@ def _shown(batch: Sequence[Source]) -> str:
 
 
 def _complete(deps: Deps, system: str, user: str) -> Answer:
-    """One answer within the time limit. A model that hangs is left behind in its thread; the work goes on without it."""
+    """One answer within the time limit.
+
+    A model that hangs is left behind in its thread; the work goes on without it.
+    """
     model = deps.model
     assert model is not None
     box: list[Answer | Exception] = []

@@ -1,7 +1,9 @@
-"""Carrying out what the user wished: forgetting, not bringing up, allowing, remembering. In the transaction of the message.
+"""Carrying out what the user wished: forgetting, not bringing up, allowing, remembering. In the transaction of the
+message.
 
-"That" is what the message itself said before, or else what the latest earlier message of the session left. A named topic
-is found by its words, or by its meaning at the anchor threshold. Each wish reports what it did, also when it found nothing.
+"That" is what the message itself said before, or else what the latest earlier message of the session left. A named
+topic is found by its words, or by its meaning at the anchor threshold. Each wish reports what it did, also when it
+found nothing.
 """
 
 from __future__ import annotations

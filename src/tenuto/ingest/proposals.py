@@ -1,8 +1,8 @@
 """What a model proposed, checked. Total: every answer becomes candidates or reasons, never an exception of its own.
 
-The model gains nothing by its word. A quote must stand in the message, in a sentence that the rules read as a statement;
-the content's words and numbers must come from that message; a single-valued or life-critical attribute counts only where
-a rule reads the same in the quote. Trust, status, pins and the subject's key are written by code.
+The model gains nothing by its word. A quote must stand in the message, in a sentence that the rules read as a
+statement; the content's words and numbers must come from that message; a single-valued or life-critical attribute
+counts only where a rule reads the same in the quote. Trust, status, pins and the subject's key are written by code.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from tenuto.ingest.affect import affect
 from tenuto.ingest.candidate import Candidate, numbers
 from tenuto.ingest.changes import change
 from tenuto.ingest.entities import EMPTY, SELF, Registry, mentions
-from tenuto.ingest.extract import Speaker, clauses_of, span
+from tenuto.ingest.extract import Speaker
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.importance import memory_importance
 from tenuto.ingest.lexicon import Lexicon
 from tenuto.ingest.sentences import Sentence, Speech, read, straighten
+from tenuto.ingest.wording import clauses_of, span
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Status, Trust
 from tenuto.text.words import tokens
@@ -116,7 +117,10 @@ class Refused:
 
 
 def parse(text: str) -> tuple[list[Proposal], list[Refused]]:
-    """The proposals in an answer, and those of the wrong shape. Raises :class:`Unusable` when there is nothing to read."""
+    """The proposals in an answer, and those of the wrong shape.
+
+    Raises :class:`Unusable` when there is nothing to read.
+    """
     if not text.strip():
         raise Unusable("the answer is empty")
     if len(text) > LARGEST:

@@ -1,24 +1,25 @@
 """A proposal meets what is known: what is written, and what is said about it. Pure.
 
-Two thresholds, because two questions are asked of the same cosine. At ``reinforce`` two statements are taken to say the
-same thing, so evidence grows and nothing is copied; at the higher ``upgrade`` a fuller wording may replace the shorter
-one, and the old one goes into the history. Meaning is never enough by itself: statements with different values, numbers,
-names, dates, subjects or polarity stay apart however close their vectors are ("allergic to peanuts" and "allergic to
-penicillin" are near neighbours and must not be merged).
+Two thresholds, because two questions are asked of the same cosine. At ``reinforce`` two statements are taken to say
+the same thing, so evidence grows and nothing is copied; at the higher ``upgrade`` a fuller wording may replace the
+shorter one, and the old one goes into the history. Meaning is never enough by itself: statements with different
+values, numbers, names, dates, subjects or polarity stay apart however close their vectors are ("allergic to peanuts"
+and "allergic to penicillin" are near neighbours and must not be merged).
 
-Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the one
-value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
+Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the
+one value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, normal, numbers
+from tenuto.ingest.candidate import Candidate, normal
+from tenuto.ingest.evolving import as_history, asserted_at, evidence_of, memory_of, reinforced, superseded
+from tenuto.ingest.sameness import agree, bare, meaning_words, negative, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
@@ -29,7 +30,6 @@ from tenuto.records.memory import (
     Evidence,
     Kind,
     Memory,
-    Proactive,
     Status,
     Trust,
     Version,
@@ -38,40 +38,8 @@ from tenuto.records.operations import Act, WriteResult
 from tenuto.text.words import tokens
 
 OPPOSITE = {"like": "dislike", "dislike": "like"}
-OVERLAP = 0.5
-"""Share of the shorter statement's words that two wordings of one thing have in common."""
-_SYNONYM = {
-    stem: group.split()[0]
-    for group in (
-        "start begin began",
-        "quit stop gave",
-        "move relocate",
-        "bike bicycle",
-        "dad father",
-        "mom mother mum",
-        "home house",
-        "online internet",
-        "kid child children",
-        "job work career",
-        "buy bought got",
-        "doctor physician",
-        "photo picture pic",
-        "film movie",
-        "begin start",
-    )
-    for word in group.split()
-    for stem in (tokens(word) or [word])
-}
-SAME_DAY = timedelta(hours=36)
 UNNAMED = 0.1
 """A statement that names what it ends must be this much closer to something that does not hold those words."""
-_NOT = re.compile(
-    r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|"
-    r"hasn't|without|quit|stopped|gave up|"
-    r"hate|hates|dislike|dislikes)\b|n't\b",
-    re.I,
-)
-_PROPER = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +52,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What to write and what to report. ``put`` frees slots before it takes them; ``subject`` holds the candidate's words."""
+    """What to write and what to report.
+
+    ``put`` frees slots before it takes them; ``subject`` holds the candidate's words.
+    """
 
     result: WriteResult
     put: tuple[Memory, ...] = ()
@@ -146,65 +117,6 @@ def _values_agree(candidate: Candidate, memory: Memory) -> bool:
     return agree(candidate.value, memory.value)
 
 
-def agree(one: str, other: str) -> bool:
-    """Are two values the same: equal words, or one a fuller form of the other ("Austin" and "Austin, Texas")?"""
-    a, b = set(normal(one).split()), set(normal(other).split())
-    return bool(a and b) and (a <= b or b <= a) and numbers(one) == numbers(other)
-
-
-def says_the_same(candidate: Candidate, memory: Memory) -> bool:
-    """The guards beside the cosine: subject, attribute, value, polarity, numbers, names and dates must not differ."""
-    if subject_of(memory) != candidate.subject or (memory.attribute or None) != candidate.attribute:
-        return False
-    if candidate.attribute and candidate.value and memory.value and not agree(candidate.value, memory.value):
-        return False
-    if _negative(candidate.content) != _negative(memory.content) or candidate.ends != bool(memory.metadata.get("ends")):
-        return False
-    if numbers(undated(candidate.content)) != numbers(undated(memory.content)) or candidate.change:
-        return False
-    if candidate.happens_at and memory.happens_at and abs(candidate.happens_at - memory.happens_at) > SAME_DAY:
-        return False
-    mine, theirs = set(_PROPER.findall(bare(candidate.content))), set(_PROPER.findall(bare(memory.content)))
-    if mine and theirs and not (mine <= theirs or theirs <= mine):
-        return False
-    return candidate.attribute is not None or wording_agrees(candidate.content, memory.content)
-
-
-def wording_agrees(one: str, other: str) -> bool:
-    """Do two statements share their words? Two that differ by one word each ("won the game", "lost the game") never
-    count as the same, whatever their vectors say; half of the shorter one's words must be in the longer."""
-    a, b = _words(one), _words(other)
-    if not a or not b:
-        return normal(one) == normal(other)
-    if len(a - b) == len(b - a) == 1 and len(a) < 8:
-        return False
-    return len(a & b) >= OVERLAP * min(len(a), len(b))
-
-
-def _words(content: str) -> set[str]:
-    return {_SYNONYM.get(word, word) for word in tokens(bare(content))}
-
-
-def bare(content: str) -> str:
-    """Without the speaker's name in front and the date behind."""
-    return re.sub(r"^[^\s:]{1,40}(?: [^\s:]{1,40})?: (?=\S)", "", undated(content))
-
-
-def undated(content: str) -> str:
-    """Without the date that extraction appended."""
-    return re.sub(r" \([^()]{4,60}\d{4}[^()]*\)$", "", content)
-
-
-def subject_of(memory: Memory) -> str:
-    """``type:slug`` out of the key."""
-    parts = memory.key.split("|")
-    return f"{parts[1]}:{parts[2]}" if len(parts) >= 3 else "person:user"
-
-
-def _negative(text: str) -> bool:
-    return bool(_NOT.search(text))
-
-
 def _again(
     candidate: Candidate, same: Known, now: datetime, calibration: Calibration, policy: MemoryPolicy
 ) -> Decision:
@@ -260,39 +172,6 @@ def _fuller(candidate: Candidate, memory: Memory) -> bool:
     )
 
 
-def reinforced(memory: Memory, candidate: Candidate, policy: MemoryPolicy, now: datetime) -> Memory:
-    """The memory with one more piece of evidence: surer, weightier, never twice the same weight for the same words.
-
-    Importance gains ``importance_per_doubling`` each time the number of tellings doubles, up to the ceiling, so that a
-    fact told fifty times outranks one told once, and telling it on and on does not outrank an allergy.
-    """
-    told = memory.reinforcements + 1
-    gain = policy.importance_per_doubling * (math.log2(told + 1) - math.log2(told))
-    ceiling = max(policy.importance_ceiling, memory.importance)
-    trust = max(memory.trust, candidate.trust, key=TRUST_ORDER.index)
-    status = memory.status if memory.status is Status.CONFIRMED else Status.REINFORCED
-    return evolve(
-        memory,
-        evidence=bounded((*memory.evidence, evidence_of(candidate)), policy.evidence_kept),
-        confidence=round(memory.confidence + policy.confidence_gain * (1 - memory.confidence), 4),
-        importance=round(min(ceiling, max(memory.importance, candidate.importance) + gain), 2),
-        reinforcements=told,
-        last_reinforced_at=max(memory.last_reinforced_at or candidate.at, candidate.at),
-        status=status,
-        trust=trust,
-        pinned=memory.pinned or candidate.pin is not None,
-        pin_kind=memory.pin_kind or candidate.pin,
-        should_do=candidate.should_do or memory.should_do,
-        proactive_use=candidate.proactive or memory.proactive_use,
-        updated_at=now,
-    )
-
-
-def bounded(evidence: tuple[Evidence, ...], most: int) -> tuple[Evidence, ...]:
-    """The first piece and the latest ones."""
-    return evidence if len(evidence) <= most else (evidence[0], *evidence[-(most - 1) :])
-
-
 def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: MemoryPolicy) -> Decision:
     """The user says it in their own words: what waited from outside becomes theirs."""
     version = Version(at=now, content=waiting.memory.content, status=waiting.memory.status, reason="the user said it")
@@ -323,7 +202,7 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
         if not generic and not agree(candidate.value, memory.value) and not _mentions(candidate.value, memory.content):
             return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
     if candidate.at < asserted_at(memory):
-        older = _as_history(candidate, id, now, memory)
+        older = as_history(candidate, id, now, memory)
         return Decision(
             result=_result(
                 Act.INSERTED, candidate, id, f"an earlier value; {memory.content!r} is newer and stays", memory.id
@@ -343,25 +222,6 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
             reworded=True,
         )
     return _supersede(candidate, [holder], id, now)
-
-
-def _as_history(candidate: Candidate, id: str, now: datetime, holder: Memory) -> Memory:
-    """An older value that arrives late: kept as history, not as what is true now."""
-    fresh = memory_of(candidate, id, now)
-    return evolve(
-        fresh,
-        slot=None,
-        status=Status.DEPRECATED,
-        valid_to=holder.valid_from or asserted_at(holder),
-        superseded_by=holder.id,
-        pinned=False,
-        pin_kind=None,
-    )
-
-
-def asserted_at(memory: Memory) -> datetime:
-    """When it was last said."""
-    return max((evidence.at for evidence in memory.evidence), default=memory.created_at)
 
 
 def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> list[Known]:
@@ -393,7 +253,7 @@ _DOING = re.compile(
 
 def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     """A weak marker needs the same verb, a strong one a word in common."""
-    shared = _words(candidate.content) & _words(memory.content)
+    shared = meaning_words(candidate.content) & meaning_words(memory.content)
     if not candidate.changed_weakly:
         return bool(shared)
     mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
@@ -440,35 +300,6 @@ def _supersede(candidate: Candidate, old: Sequence[Known], id: str, now: datetim
     )
 
 
-def superseded(memory: Memory, *, by: Memory, now: datetime) -> Memory:
-    """The old value: true until the new one began, kept with its history, its slot free."""
-    until = by.valid_from or by.created_at
-    if memory.valid_from is not None and until < memory.valid_from:
-        until = max(memory.valid_from, asserted_at(by))
-    version = Version(
-        at=now,
-        content=memory.content,
-        status=memory.status,
-        reason=f"superseded by {by.id}",
-        changed={
-            "pinned": memory.pinned,
-            "pin_kind": memory.pin_kind.value if memory.pin_kind else None,
-            "slot": memory.slot,
-        },
-    )
-    return evolve(
-        memory,
-        status=Status.DEPRECATED,
-        slot=None,
-        valid_to=until,
-        superseded_by=by.id,
-        pinned=False,
-        pin_kind=None,
-        updated_at=now,
-        history=(*memory.history, version),
-    )
-
-
 # --- does it contradict? ----------------------------------------------------------------------------------------------
 
 
@@ -482,12 +313,11 @@ def _opposed(candidate: Candidate, current: Sequence[Known], calibration: Calibr
             denied = memory.attribute == candidate.attribute and _denies(candidate) != _denied(memory)
             if flipped or denied:
                 return one
-        if one.similarity >= calibration.upgrade and candidate.attribute is None and memory.attribute is None:
-            if (
-                _negative(candidate.content) != _negative(memory.content)
-                and _shared(candidate.content, memory.content) >= 0.6
-            ):
-                return one
+        if candidate.attribute is not None or memory.attribute is not None or one.similarity < calibration.upgrade:
+            continue
+        opposite = negative(candidate.content) != negative(memory.content)
+        if opposite and _shared(candidate.content, memory.content) >= 0.6:
+            return one
     return None
 
 
@@ -560,65 +390,6 @@ def _from_outside(candidate: Candidate, mine: Sequence[Known], id: str, now: dat
 def _insert(candidate: Candidate, id: str, now: datetime, reason: str) -> Decision:
     fresh = memory_of(candidate, id, now)
     return Decision(result=_result(Act.INSERTED, candidate, id, reason), put=(fresh,), subject=fresh, reworded=True)
-
-
-def evidence_of(candidate: Candidate) -> Evidence:
-    return Evidence(
-        message_id=candidate.message_id,
-        at=candidate.at,
-        quote=candidate.quote,
-        session_id=candidate.session_id,
-        channel=candidate.channel,
-        trust=candidate.trust,
-    )
-
-
-def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
-    """The memory that a candidate becomes."""
-    marks = {
-        name: "1"
-        for name, on in (("ends", candidate.ends), ("negated", candidate.negated), ("single", candidate.single))
-        if on
-    }
-    return Memory(
-        id=id,
-        content=candidate.content,
-        domain=candidate.domain,
-        kind=candidate.kind,
-        created_at=now,
-        updated_at=now,
-        key=candidate.key,
-        slot=candidate.slot,
-        attribute=candidate.attribute,
-        value=candidate.value,
-        entities=candidate.entities,
-        label=candidate.label,
-        status=candidate.status,
-        persona=candidate.persona,
-        importance=candidate.importance,
-        confidence=candidate.confidence,
-        epistemic=candidate.epistemic,
-        time_scope=candidate.time_scope,
-        sensitivity=candidate.sensitivity,
-        trust=candidate.trust,
-        source=candidate.source,
-        surface=candidate.surface,
-        made_by=candidate.made_by,
-        session_id=candidate.session_id,
-        evidence=(evidence_of(candidate),),
-        pinned=candidate.pin is not None,
-        pin_kind=candidate.pin,
-        pin_session_id=candidate.pin_session_id,
-        proactive_use=candidate.proactive or Proactive.ONLY_WHEN_RELEVANT,
-        should_do=candidate.should_do,
-        retrieval_keywords=candidate.keywords,
-        valence=candidate.valence,
-        arousal=candidate.arousal,
-        valid_from=candidate.valid_from or candidate.at,
-        valid_to=candidate.valid_to,
-        happens_at=candidate.happens_at,
-        metadata={**candidate.metadata, **marks, **({"rule": candidate.rule} if candidate.rule else {})},
-    )
 
 
 def _result(act: Act, candidate: Candidate, id: str | None, reason: str, previous: str | None = None) -> WriteResult:

@@ -1,7 +1,8 @@
 """The user's entities: counted when mentioned, merged when they are one, and every merge can be taken back.
 
-A merge moves the duplicate's memories over by adding the standing entity to them, and notes which ones it touched; undoing
-it takes exactly that back. Merges above ``memory.merge_confidence`` apply themselves; the others wait as proposals.
+A merge moves the duplicate's memories over by adding the standing entity to them, and notes which ones it touched;
+undoing it takes exactly that back. Merges above ``memory.merge_confidence`` apply themselves; the others wait as
+proposals.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 "Next Friday" means something only together with the message's own time, so every expression becomes a span of days (or
 an instant) at once and the memory keeps the date, not the words. Weeks begin on Monday. A bare weekday or month looks
 back when the sentence is in the past tense and ahead otherwise; "last Friday" is the latest one before today, "next
-Friday" the Friday of next week, "this Friday" the coming one. Numeric dates are read by dateutil, months first where both
-readings are possible. What would break this: guessing. What is not understood yields nothing.
+Friday" the Friday of next week, "this Friday" the coming one. Numeric dates are read by dateutil, months first where
+both readings are possible. What would break this: guessing. What is not understood yields nothing.
 """
 
 from __future__ import annotations
@@ -17,73 +17,14 @@ from datetime import datetime, timedelta, tzinfo
 from dateutil import parser as dateutil_parser
 from dateutil.relativedelta import relativedelta
 
-_NUMBERS = {
-    word: number
-    for number, words in enumerate(
-        [
-            "zero",
-            "one a an",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-    for word in words.split()
-} | {
-    "couple": 2,
-    "a couple": 2,
-    "a couple of": 2,
-    "few": 3,
-    "a few": 3,
-    "several": 4,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "half a": 0.5,
-}
-_DAYS = {d: i for i, d in enumerate(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])} | {
-    d: i for i, d in enumerate(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
-}
-_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}
-_MONTHS = {
-    m: i
-    for i, m in enumerate(
-        [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
-        ],
-        1,
-    )
-} | {
-    m: i for i, m in enumerate(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1)
-}
-_MONTHS |= {"sept": 9}
+from tenuto.ingest.lexicon import ordered
+
+_NUMBERS: dict[str, float] = {word: number for number, word in enumerate(ordered("numbers"))} | {
+    "a": 1, "an": 1, "couple": 2, "a couple": 2, "a couple of": 2, "few": 3, "a few": 3, "several": 4, "thirty": 30,
+    "forty": 40, "fifty": 50, "half a": 0.5,
+}  # fmt: skip
+_DAYS = {word: number % 7 for number, word in enumerate(ordered("weekdays"))} | {"tues": 1, "thur": 3, "thurs": 3}
+_MONTHS = {word: number % 12 + 1 for number, word in enumerate(ordered("months"))} | {"sept": 9}
 _SEASONS = {"spring": (3, 1), "summer": (6, 1), "autumn": (9, 1), "fall": (9, 1), "winter": (12, 1)}
 _HOLIDAYS = {
     "christmas": (12, 25),
