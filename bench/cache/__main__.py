@@ -106,6 +106,7 @@ def replay(conversation: dict, turns: int) -> tuple[dict[str, Share], int, set[s
             store.settle()
         count, said, done, texts = store.deps.tokens.count, [], 0, set()
         now[0] = moment(sessions[longest][0]["date"])
+        store.settle()
         for turn in sessions[longest]:
             now[0] += timedelta(seconds=30)
             role = "user" if turn["speaker"] == user else "assistant"
