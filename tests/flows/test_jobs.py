@@ -132,9 +132,7 @@ def test_whoever_lost_the_lease_cannot_finish(store: tenuto.Tenuto, clock: FakeC
 
 def test_a_long_job_keeps_its_lease(store_url: str):
     policy = {"jobs": {"lease": 0.3}}
-    with tenuto.open(
-        store_url, embedder=FakeEmbedder(), tokens=FakeTokens(), background=False, policy=policy
-    ) as store:
+    with tenuto.open(store_url, embedder=FakeEmbedder(), tokens=FakeTokens(), background=False, policy=policy) as store:
         add(store, "a")
         begun, over, stolen = threading.Event(), threading.Event(), []
 

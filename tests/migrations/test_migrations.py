@@ -166,7 +166,10 @@ def one_more(monkeypatch: pytest.MonkeyPatch) -> None:
     number = migrate.head("sqlite") + 1
 
     def ahead(dialect: str) -> tuple[Migration, ...]:
-        return (*known[dialect], Migration(number, "extra", "CREATE TABLE extra (a INTEGER); CREATE INDEX e ON extra (a);"))
+        return (
+            *known[dialect],
+            Migration(number, "extra", "CREATE TABLE extra (a INTEGER); CREATE INDEX e ON extra (a);"),
+        )
 
     monkeypatch.setattr(migrate, "migrations", ahead)
 

@@ -124,7 +124,12 @@ class SqliteEngine:
         """Move the log into the file and empty it: with secure delete, nothing that was deleted is left."""
         with self._writer_lock, translated(self.path):
             self._ensure_open()
-            self._writer.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            ((busy, _, _),) = self._writer.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise errors.StoreBusy(
+                f"{self.path} is being read, so its log cannot be emptied yet: what was deleted may still be in it. "
+                "Run 'tenuto db compact' later."
+            )
 
     def close(self) -> None:
         with self._writer_lock:
