@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from tenuto.deps import Deps
-from tenuto.errors import StoreClosed, TenutoError
+from tenuto.errors import IllegalMove, NotFound, StoreClosed, TenutoError
 from tenuto.policy import JobPolicy
+from tenuto.ports import Where
 from tenuto.records.base import evolve
 from tenuto.records.operations import Job, JobStatus
 
@@ -25,6 +26,8 @@ Handler = Callable[[Deps, str, list[Job]], None]
 ERROR_LENGTH = 500
 PAUSE = 0.005
 """Seconds between two looks while another thread or process works on the last job."""
+SEARCHED = 10_000
+"""Jobs that are looked through for an id when nobody says whose it is."""
 
 
 def after_failure(job: Job, error: str, now: datetime, policy: JobPolicy) -> Job:
@@ -158,3 +161,45 @@ class Runner:
         finally:
             over.set()
             timer.cancel()
+
+
+def find_job(deps: Deps, id: str, user: str | None = None) -> Job:
+    """A job by its id; without the user it is looked for among the newest of everybody's."""
+    if user is None:
+        found = next((job for job in deps.store.jobs(limit=SEARCHED) if job.id == id), None)
+    else:
+        with deps.store.reading(user) as reader:
+            found = reader.get(Job, id)
+    if found is None:
+        raise NotFound(f"There is no job with the id {id!r}: 'tenuto jobs list' shows them.")
+    return found
+
+
+def retry_job(deps: Deps, id: str, user: str | None = None) -> Job:
+    """Put a failed or cancelled job back into the queue, with all its attempts."""
+    known = find_job(deps, id, user)
+    now = deps.clock()
+    with deps.store.writing(known.user_id) as tx:
+        job = tx.get(Job, id) or known
+        if job.status not in (JobStatus.FAILED, JobStatus.CANCELLED):
+            raise IllegalMove(f"The job {id} is {job.status}: only one that failed or was cancelled can be retried.")
+        twin = job.dedupe is not None and tx.count(
+            Job, Where("dedupe", "=", job.dedupe), Where("status", "=", JobStatus.PENDING)
+        )
+        if twin:
+            raise IllegalMove(f"The same work as job {id} waits in the queue already.")
+        job = evolve(job, status=JobStatus.PENDING, run_at=now, attempts=0, error=None, finished_at=None)
+        tx.put(job)
+    return job
+
+
+def cancel_job(deps: Deps, id: str, user: str | None = None) -> Job:
+    """Take a job out of the queue. One that is running is left to finish."""
+    known = find_job(deps, id, user)
+    with deps.store.writing(known.user_id) as tx:
+        job = tx.get(Job, id) or known
+        if job.status not in (JobStatus.PENDING, JobStatus.FAILED):
+            raise IllegalMove(f"The job {id} is {job.status}: only one that waits or failed can be cancelled.")
+        job = evolve(job, status=JobStatus.CANCELLED, finished_at=deps.clock())
+        tx.put(job)
+    return job

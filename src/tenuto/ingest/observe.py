@@ -15,7 +15,7 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.errors import Conflict, InputError
 from tenuto.ingest.weight import message_importance
-from tenuto.lifecycle.due import Due, classification, due_after_message
+from tenuto.lifecycle.due import Due, classification, due_after_message, timer
 from tenuto.lifecycle.sessions import Closing, near_window, place
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
@@ -184,6 +184,7 @@ def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now:
     session = near[placed.session_id]
     if placed.reopen:
         session = evolve(session, status=SessionStatus.OPEN, ended_at=None, end_type=None)
+        _enqueue(deps, tx, [timer(session, deps.policy, now)], now)
     return evolve(
         session,
         started_at=min(session.started_at, incoming.at),

@@ -265,6 +265,7 @@ class InMemoryStore:
         self._clock = clock
         self._lock = threading.RLock()
         self._spaces: dict[str, Space] = {}
+        self._facts: dict[str, str] = {}
         self._closed = False
 
     @property
@@ -365,11 +366,18 @@ class InMemoryStore:
         gone = {table.name: len(space.rows[table.type]) for table in TABLES}
         return {**gone, "entries": len(space.entries), "users": int(space.user is not None)}
 
+    def fact(self, name: str) -> str | None:
+        return self._facts.get(name)
+
+    def set_fact(self, name: str, value: str) -> None:
+        self._facts[name] = value
+
     def check(self) -> list[str]:
         return []
 
-    def compact(self) -> None:
+    def compact(self) -> bool:
         """Nothing is left behind here."""
+        return True
 
     def close(self) -> None:
         self._closed = True

@@ -113,8 +113,9 @@ class PostgresEngine:
         problems = [] if done and done[-1] == migrate.head(self.dialect) else [f"The schema is at {done}."]
         return problems if vector else [*problems, "The extension 'vector' is missing."]
 
-    def compact(self) -> None:
-        """Nothing to do here: the server keeps old row versions until it cleans up; only key destruction beats it."""
+    def compact(self) -> bool:
+        """The server keeps old row versions and its log until its own clean-up: only key destruction beats that."""
+        return False
 
     def close(self) -> None:
         self._pool.close()

@@ -120,16 +120,15 @@ class SqliteEngine:
             rows = connection.rows("PRAGMA integrity_check(10)", {})
         return [] if rows == [("ok",)] else [str(row[0]) for row in rows]
 
-    def compact(self) -> None:
-        """Move the log into the file and empty it: with secure delete, nothing that was deleted is left."""
+    def compact(self) -> bool:
+        """Write the file anew and empty the log; ``False`` if a reader kept the log in use.
+
+        Secure delete alone is not enough: when SQLite moves rows between pages, copies stay behind in unused space.
+        """
         with self._writer_lock, translated(self.path):
             self._ensure_open()
-            ((busy, _, _),) = self._writer.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        if busy:
-            raise errors.StoreBusy(
-                f"{self.path} is being read, so its log cannot be emptied yet: what was deleted may still be in it. "
-                "Run 'tenuto db compact' later."
-            )
+            self._writer.raw.execute("VACUUM")
+            return bool(self._writer.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0] == 0)
 
     def close(self) -> None:
         with self._writer_lock:

@@ -45,7 +45,11 @@ def reembed(settings: Settings) -> None:
 def compact(settings: Settings) -> None:
     """Leave no trace of deleted rows in the files, where the engine can."""
     with settings.store(background=False) as store:
-        store.deps.store.compact()
+        clean = store.deps.store.compact()
+    settings.show(
+        {"clean": clean}, lambda: click.echo("Done." if clean else "Not now, or not possible on this engine.")
+    )
+    sys.exit(0 if clean else 1)
 
 
 @click.command()

@@ -18,6 +18,13 @@ COMMANDS = {
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
+    "chat": "tenuto.surfaces.cli.chat:chat",
+    "proxy": "tenuto.surfaces.cli.proxy:proxy",
+    "erase": "tenuto.surfaces.cli.privacy:erase",
+    "vault": "tenuto.surfaces.cli.privacy:vault",
+    "curate": "tenuto.surfaces.cli.curate:curate",
+    "worker": "tenuto.surfaces.cli.worker:worker",
+    "jobs": "tenuto.surfaces.cli.jobs:jobs",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }
