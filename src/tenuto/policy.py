@@ -262,6 +262,8 @@ class JobPolicy:
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
     retries: int = 2
+    prompts: str = ""
+    """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
 
 
 @dataclass(frozen=True, slots=True)
