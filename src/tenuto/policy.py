@@ -24,6 +24,8 @@ class Calibration:
     """A query at or above this names a memory explicitly, which lets ``proactive_use = no`` through."""
     floor: float = 0.30
     """Below this a vector says nothing."""
+    related: float = 0.45
+    """A statement that something changed retires the closest memory of the same subject only at or above this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,10 @@ class MemoryPolicy:
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     default_importance: float = 5.0
+    keep_confidence: float = 0.5
+    """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
+    lexicons: str = ""
+    """Files with further domain lexicons (TOML or JSON), separated by ``;``."""
     evidence_kept: int = 50
     """Most evidence of one memory that is kept in full."""
     confidence_gain: float = 0.15
@@ -256,6 +262,8 @@ class JobPolicy:
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
     retries: int = 2
+    prompts: str = ""
+    """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
 
 
 @dataclass(frozen=True, slots=True)
