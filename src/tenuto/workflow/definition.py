@@ -6,7 +6,7 @@ carries the version that wrote it; an older one is migrated step by step, or ref
 
 Field rules. ``hard``: a change that the person did not state is staged and needs a confirmation. ``fixed``: given when
 the workflow starts, never changed. ``derive``: computed from the other fields, never written from outside. ``lock_at``:
-the confidence from which a value is locked; hard fields default to ``LOCK_AT``, soft ones and ``never_lock`` never lock.
+the confidence from which a value is locked: ``LOCK_AT`` for hard fields, never for soft ones, unless told otherwise.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Definition:
                 continue
             try:
                 value = rules.derive(plain)
-            except (KeyError, TypeError, ValueError, ArithmeticError):
+            except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
                 continue
             if value is not None and name not in self.shape.judge({**plain, name: value}).invalid:
                 plain[name] = value

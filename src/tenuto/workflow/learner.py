@@ -111,7 +111,7 @@ def _drift(mastery: float, idle: timedelta, policy: WorkflowPolicy) -> float:
 
 
 def _style(log: list[Outcome], policy: WorkflowPolicy) -> str | None:
-    """The style with the best share of successes, (s + 1) / (n + 2), among those tried often enough; newest on a tie."""
+    """The style with the best share of successes, (s + 1) / (n + 2), among those tried often enough."""
     tries: Counter[str] = Counter()
     successes: Counter[str] = Counter()
     newest: dict[str, datetime] = {}

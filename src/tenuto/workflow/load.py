@@ -18,6 +18,7 @@ import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ def sum_matches(name: str, plan: str, total: str) -> Rule:
     """The numbers of the object ``plan`` add up to ``total``."""
 
     def check(spec: Mapping[str, Any]) -> str | None:
-        found = sum(value for value in spec[plan].values() if isinstance(value, (int, float)))
+        found = _add(spec[plan])
         if found == spec[total]:
             return None
         return f"{plan.replace('_', ' ')} adds up to {found:g}, but {total.replace('_', ' ')} is {spec[total]:g}"
@@ -84,7 +85,7 @@ def in_order(name: str, *fields: str) -> Rule:
     """The values do not go down from field to field (numbers, or dates as ISO text)."""
 
     def check(spec: Mapping[str, Any]) -> str | None:
-        for first, second in zip(fields, fields[1:], strict=False):
+        for first, second in pairwise(fields):
             if spec[first] > spec[second]:
                 return f"{second.replace('_', ' ')} comes before {first.replace('_', ' ')}"
         return None
@@ -105,10 +106,15 @@ def days_between(start: str, end: str) -> Derive:
 def sum_of(plan: str) -> Derive:
     """The sum of an object's numbers."""
 
-    def derive(spec: Mapping[str, Any]) -> Any:
-        return sum(value for value in spec[plan].values() if isinstance(value, (int, float)))
+    def derive(spec: Mapping[str, Any]) -> float:
+        return _add(spec[plan])
 
     return derive
+
+
+def _add(plan: Any) -> float:
+    values = plan.values() if isinstance(plan, Mapping) else plan if isinstance(plan, list) else ()
+    return sum(value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def _field(name: str, part: Any) -> Field:
