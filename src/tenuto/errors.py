@@ -2,7 +2,8 @@
 
     TenutoError
     ├── InputError            the caller gave something that cannot be taken
-    │   └── SettingError      a setting that is unknown or out of range
+    │   ├── SettingError      a setting that is unknown or out of range
+    │   └── BudgetTooSmall    what must be in a context does not fit; ``needed`` says how many tokens would do
     ├── NotFound              no such thing for this user
     ├── Conflict              the thing exists and says otherwise
     │   └── IllegalMove       a state machine does not allow this step
@@ -49,6 +50,16 @@ class SettingError(InputError):
     """A setting is unknown, of the wrong type or out of range."""
 
     code = "invalid_setting"
+
+
+class BudgetTooSmall(InputError):
+    """The pins, the persona and the message alone are larger than the budget of a context."""
+
+    code = "budget_too_small"
+
+    def __init__(self, message: str, *, needed: int) -> None:
+        super().__init__(message)
+        self.needed = needed
 
 
 class NotFound(TenutoError):

@@ -152,6 +152,20 @@ class ContextPolicy:
     wins: int = 3
     relevant: int = 12
     """Most recalled things that enter one context."""
+    key_points: int = 8
+    """Most open threads and hot key points of earlier sessions."""
+    key_point_weight: float = 7.0
+    """A key point at or above this is hot; an unresolved one is shown whatever its weight."""
+    earlier_messages: int = 10
+    """Most messages from before this session that are shown, so that a new session does not begin in the void."""
+    window_step: int = 10
+    """The window of recent messages moves in steps of this many, so that prompt caches hold; 1 moves it each turn."""
+    fresh: float = 0.5
+    """Part of the facts' share that is kept for what this turn alone recalls."""
+    templates: str | None = None
+    """A folder with edited templates; one that is missing there is taken from the package."""
+    personas: str | None = None
+    """A folder with one ``<persona>.md`` each: the voice of a persona, in the operator's words."""
     batch: timedelta = timedelta(milliseconds=100)
     """Context updates within this time travel together."""
 

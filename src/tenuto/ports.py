@@ -131,8 +131,14 @@ class Store(Protocol):
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
         """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``."""
 
+    def renew(self, job: Job, until: datetime) -> bool:
+        """Keep a lease while its work goes on; ``False`` if it was lost."""
+
     def finish(self, job: Job) -> bool:
         """Write a leased job's end (status, error, result, run_at); ``False`` if the lease was lost (fenced)."""
+
+    def drop_old_jobs(self, before: datetime) -> int:
+        """Delete jobs that were done or cancelled and are older; how many."""
 
     def jobs(self, status: str | None = None, user: str | None = None, limit: int = 100) -> list[Job]: ...
 

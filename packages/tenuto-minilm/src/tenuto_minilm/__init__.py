@@ -21,5 +21,5 @@ def model_path() -> Path:
 
 
 def tokenizer_path() -> Path:
-    """The tokenizer in the `tokenizers` library's JSON format; its truncation and padding settings are to be overridden."""
+    """For the `tokenizers` library. Override its truncation and padding settings, which vary with the source."""
     return _DATA / "tokenizer.json"

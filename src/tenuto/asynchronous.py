@@ -1,0 +1,81 @@
+"""The asynchronous face: the same verbs with ``await``. It forwards to threads and holds no logic of its own.
+
+Every public method of :class:`tenuto.Tenuto` and :class:`tenuto.UserMemory` is here by the same name and signature,
+because they are made from them; there is nothing that could drift apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from tenuto import engine
+from tenuto.engine import Tenuto
+from tenuto.user import UserMemory
+
+PLAIN = ("user",)
+"""Methods that only make an object: nothing to wait for."""
+
+
+def _forward(method: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    @functools.wraps(method)
+    async def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(method, self._sync, *args, **kwargs)
+
+    return forward
+
+
+def _mirror(sync: type[Any]) -> Callable[[type[Any]], type[Any]]:
+    def fill(face: type[Any]) -> type[Any]:
+        for name, member in vars(sync).items():
+            if name.startswith("_") or name in PLAIN:
+                continue
+            if isinstance(member, property):
+                setattr(face, name, property(functools.partial(_property, name), doc=member.__doc__))
+            elif callable(member):
+                setattr(face, name, _forward(member))
+        return face
+
+    return fill
+
+
+def _property(name: str, face: Any) -> Any:
+    return getattr(face._sync, name)
+
+
+class _Face:
+    """Lets type checkers accept the forwarded verbs."""
+
+    def __init__(self, sync: Any) -> None:
+        self._sync = sync
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} over {self._sync!r}>"
+
+
+@_mirror(UserMemory)
+class AsyncUserMemory(_Face):
+    """:class:`tenuto.UserMemory` with ``await``."""
+
+
+@_mirror(Tenuto)
+class AsyncTenuto(_Face):
+    """:class:`tenuto.Tenuto` with ``await``. ``await AsyncTenuto.open(...)`` takes what ``tenuto.open`` takes."""
+
+    @classmethod
+    async def open(cls, *args: Any, **kwargs: Any) -> AsyncTenuto:
+        return cls(await asyncio.to_thread(engine.open, *args, **kwargs))
+
+    def user(self, *args: Any, **kwargs: Any) -> AsyncUserMemory:
+        return AsyncUserMemory(self._sync.user(*args, **kwargs))
+
+    async def __aenter__(self) -> AsyncTenuto:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self._sync.close)

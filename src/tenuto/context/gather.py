@@ -1,0 +1,180 @@
+"""Everything that a context may hold, read in one consistent view. Reads only; decides nothing but how many rows.
+
+``current`` is the session that a message said now would join, found by the same rule that places messages
+(:mod:`tenuto.lifecycle.sessions`), so that a context built before the first message of a session and the ones after it
+agree on what was before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from tenuto.lifecycle import sessions as placing
+from tenuto.policy import Policy
+from tenuto.ports import Reader, Where
+from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
+from tenuto.records.memory import RECALLED, AgentState, Memory, Todo, TodoStatus
+from tenuto.records.scope import Scope, User
+from tenuto.records.workflow import Workflow
+
+MEMORIES = 400
+"""Most memories that are read to choose the foundation and the guidance from, most important first."""
+SPARE = 2
+"""Read this many times what is shown, so that what is dropped can be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """What the store holds for this context."""
+
+    user: User | None
+    current: Session | None
+    previous: tuple[Session, ...]
+    """Sessions before the current one, newest first."""
+    pins: tuple[Memory, ...]
+    memories: tuple[Memory, ...]
+    """Current memories that may be used, most important first; pins are among them."""
+    summaries: tuple[Summary, ...]
+    key_points: tuple[KeyPoint, ...]
+    todos: tuple[Todo, ...]
+    state: AgentState | None
+    workflow: Workflow | None
+    turns: tuple[Message, ...]
+    """The last messages of the current session, oldest first."""
+    turns_before: int
+    """How many messages of the current session come before ``turns``."""
+    earlier: tuple[Message, ...]
+    """The last messages before the current session, newest first."""
+    important: tuple[Message, ...]
+    """Messages of high importance, newest first."""
+
+
+def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session: str | None) -> Gathered:
+    """Read it all. ``session`` is the caller's own id of a session, where there is one."""
+    current = current_session(reader, scope, policy, now, session)
+    persona = Where("persona", "in", (None, scope.persona))
+    memories = tuple(
+        reader.find(
+            Memory,
+            Where("status", "in", RECALLED),
+            persona,
+            order="-importance",
+            limit=MEMORIES,
+        )
+    )
+    turns, before = _turns(reader, current, policy)
+    return Gathered(
+        user=reader.profile(),
+        current=current,
+        previous=_previous(reader, scope, policy, current),
+        pins=_pins(reader, persona, current),
+        memories=memories,
+        summaries=_summaries(reader, scope, current, policy),
+        key_points=_key_points(reader, persona, policy),
+        todos=_todos(reader, scope, policy, now),
+        state=reader.get(AgentState, scope.persona or ""),
+        workflow=_workflow(reader, scope, current),
+        turns=turns,
+        turns_before=before,
+        earlier=_earlier(reader, scope, current, policy),
+        important=_important(reader, scope, policy),
+    )
+
+
+def current_session(
+    reader: Reader, scope: Scope, policy: Policy, now: datetime, external_id: str | None = None
+) -> Session | None:
+    """The session that a message said now would join; ``None`` if it would begin a new one."""
+    same = _persona(scope)
+    near = reader.find(
+        Session, same, *placing.near_window(now, policy.session), order="-started_at", limit=placing.NEAR_LIMIT
+    )
+    if external_id is not None:
+        near += reader.find(Session, same, Where("external_id", "=", external_id), limit=1)
+    placed = placing.place(now, scope.persona, external_id, near, policy.session)
+    return next((session for session in near if session.id == placed.session_id), None)
+
+
+def _persona(scope: Scope) -> Where:
+    """Sessions, messages and todos belong to one persona alone."""
+    return Where("persona", "is", None) if scope.persona is None else Where("persona", "=", scope.persona)
+
+
+def _previous(reader: Reader, scope: Scope, policy: Policy, current: Session | None) -> tuple[Session, ...]:
+    wanted = policy.context.sessions_in_full + policy.context.session_headlines
+    where = [_persona(scope)]
+    if current is not None:
+        where.append(Where("started_at", "<", current.started_at))
+    found = reader.find(Session, *where, order="-started_at", limit=wanted * SPARE)
+    return tuple(session for session in found if current is None or session.id != current.id)
+
+
+def _pins(reader: Reader, persona: Where, current: Session | None) -> tuple[Memory, ...]:
+    found = reader.find(
+        Memory, Where("pinned", "=", True), Where("status", "in", RECALLED), persona, order="-importance"
+    )
+    here = current.id if current is not None else None
+    return tuple(pin for pin in found if pin.pin_session_id in (None, here))
+
+
+def _summaries(reader: Reader, scope: Scope, current: Session | None, policy: Policy) -> tuple[Summary, ...]:
+    whole = (SummaryKind.PROFILE, SummaryKind.BRIEF, SummaryKind.SPINE, SummaryKind.ROLLING)
+    persona = Where("persona", "in", (None, scope.persona))
+    now = Where("current", "=", True)
+    found = reader.find(Summary, Where("kind", "in", whole), now, persona, order="-created_at", limit=32)
+    for kind, limit in ((SummaryKind.SESSION, 16), (SummaryKind.RANGE, 12), (SummaryKind.TOPIC, 24)):
+        found += reader.find(Summary, Where("kind", "=", kind), now, persona, order="-created_at", limit=limit)
+    return tuple(found)
+
+
+def _key_points(reader: Reader, persona: Where, policy: Policy) -> tuple[KeyPoint, ...]:
+    limit = policy.context.key_points * SPARE
+    return tuple(reader.find(KeyPoint, Where("resolved", "=", False), persona, order="-weight", limit=limit))
+
+
+def _todos(reader: Reader, scope: Scope, policy: Policy, now: datetime) -> tuple[Todo, ...]:
+    persona = _persona(scope)
+    opened = reader.find(Todo, persona, Where("status", "=", TodoStatus.OPEN), order="-importance", limit=100)
+    since = now - policy.memory.recent_wins - policy.session.idle_close * 4
+    done = reader.find(
+        Todo,
+        persona,
+        Where("status", "=", TodoStatus.DONE),
+        Where("completed_at", ">=", since),
+        order="-completed_at",
+        limit=policy.context.wins * SPARE,
+    )
+    return (*opened, *done)
+
+
+def _workflow(reader: Reader, scope: Scope, current: Session | None) -> Workflow | None:
+    """The one that lives in this session, or the last one of this persona that was touched since the session began."""
+    found = reader.find(Workflow, _persona(scope), order="-updated_at", limit=8)
+    if current is None:
+        return None
+    here = [one for one in found if one.session_id == current.id]
+    return here[0] if here else None
+
+
+def _turns(reader: Reader, current: Session | None, policy: Policy) -> tuple[tuple[Message, ...], int]:
+    if current is None:
+        return (), 0
+    here = Where("session_id", "=", current.id)
+    limit = policy.context.recent_messages + policy.context.window_step
+    found = reader.find(Message, here, order="-seq", limit=limit)
+    before = reader.count(Message, here) - len(found) if len(found) == limit else 0
+    return tuple(reversed(found)), before
+
+
+def _earlier(reader: Reader, scope: Scope, current: Session | None, policy: Policy) -> tuple[Message, ...]:
+    where = [_persona(scope)]
+    if current is not None:
+        where += [Where("at", "<", current.started_at), Where("session_id", "!=", current.id)]
+    return tuple(reader.find(Message, *where, order="-at", limit=policy.context.earlier_messages))
+
+
+def _important(reader: Reader, scope: Scope, policy: Policy) -> tuple[Message, ...]:
+    limit = policy.context.important_messages + policy.context.recent_messages + policy.context.earlier_messages
+    enough = Where("importance", ">=", policy.context.important_from)
+    return tuple(reader.find(Message, _persona(scope), enough, order="-at", limit=limit))

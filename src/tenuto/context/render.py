@@ -1,0 +1,180 @@
+"""How a kept thing is shown to a model: one dated line of evidence, escaped. Pure.
+
+A memory may hold anything that anyone ever said, so no kept text may pass for the operator's words. Three things see to
+that. A line is one line: breaks become `` / ``, so no text can begin a line of its own and claim a date or a trust.
+Angle brackets become ``‹›``, so no text can close the fence (``<<end 7f3a…>>``) or spell a chat template's control
+token (``<|im_start|>``); the fence's name is random, constant within a session so that prompt caches hold, and comes in
+as an argument. Invisible characters that could hide text are removed. What is standing guidance is rendered apart, and
+only from the operator or a confirmed user. Dates are absolute: "three days ago" would be a new text every day.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import datetime, tzinfo
+
+from tenuto.context.templates import Templates
+from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
+from tenuto.records.memory import AgentState, Memory, Todo, Trust
+from tenuto.records.workflow import Workflow
+
+TRUST_WORDS = {
+    Trust.OPERATOR: "operator",
+    Trust.USER_CONFIRMED: "confirmed",
+    Trust.USER_STATED: "said",
+    Trust.INFERRED: "inferred",
+    Trust.EXTERNAL: "outside",
+}
+GUIDING = frozenset({Trust.OPERATOR, Trust.USER_CONFIRMED})
+"""Whose word may become a standing instruction."""
+
+_BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_SPACE = re.compile(r"[ \t\u00a0]+")
+_HIDDEN = re.compile(
+    "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+_CONTROL_WORD = re.compile(r"\[(/?(?:INST|SYS|SYSTEM|AVAILABLE_TOOLS|TOOL_CALLS))\]", re.IGNORECASE)
+_BRACKETS = str.maketrans({"<": "‹", ">": "›"})
+
+
+def escape(text: str) -> str:
+    """One line of text that can neither leave the fence nor hide anything."""
+    shown = _HIDDEN.sub("", unicodedata.normalize("NFC", text)).translate(_BRACKETS)
+    shown = _BREAK.sub(" / ", shown.strip())
+    shown = "".join(char for char in shown if unicodedata.category(char) != "Cc" or char == "\t")
+    return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
+
+
+def marks(fence: str) -> tuple[str, str]:
+    """The two lines around evidence."""
+    return f"<<memory {fence}>>", f"<<end {fence}>>"
+
+
+def day(at: datetime, zone: tzinfo) -> str:
+    return at.astimezone(zone).strftime("%Y-%m-%d")
+
+
+def minute(at: datetime, zone: tzinfo) -> str:
+    return at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+
+
+def line(templates: Templates, date: str, trust: Trust | str, text: str) -> str:
+    """One line of evidence."""
+    word = TRUST_WORDS[trust] if isinstance(trust, Trust) else trust
+    return templates.fill("line", date=date, trust=word, text=escape(text))
+
+
+# --- one renderer per kind of record --------------------------------------------------------------------------------
+
+
+def memory(templates: Templates, found: Memory, zone: tzinfo) -> str:
+    """Dated by when it was last said; an old value says until when it held."""
+    said = max((evidence.at for evidence in found.evidence), default=found.created_at)
+    until = f" (until {day(found.valid_to, zone)})" if found.valid_to is not None else ""
+    when = f" (on {minute(found.happens_at, zone)})" if found.happens_at is not None else ""
+    return line(templates, day(said, zone), found.trust, found.content + until + when)
+
+
+def guidance(found: Memory) -> tuple[str, ...]:
+    """Standing instructions that this memory gives; none unless the operator or a confirmed user stands behind it."""
+    if found.trust not in GUIDING:
+        return ()
+    rules = []
+    if found.should_do:
+        rules.append(f"- {escape(found.should_do)}")
+    if found.should_not_do:
+        rules.append(f"- Do not: {escape(found.should_not_do)}")
+    return tuple(rules)
+
+
+def message(templates: Templates, found: Message, zone: tzinfo) -> str:
+    """A message as evidence, with its speaker."""
+    outside = found.trust is Trust.EXTERNAL or found.role is Role.TOOL
+    speaker = "you" if found.role is Role.ASSISTANT else (found.speaker or str(found.role))
+    trust = Trust.EXTERNAL if outside else found.trust if found.role is not Role.ASSISTANT else "you"
+    return line(templates, minute(found.at, zone), trust, f"{escape(speaker)}: {found.content}")
+
+
+def turn(templates: Templates, found: Message, fence: str, zone: tzinfo) -> dict[str, str]:
+    """A message of this session as a turn of the chat. What came from outside stays fenced evidence, also here."""
+    role = "assistant" if found.role is Role.ASSISTANT else "user"
+    if found.trust is Trust.EXTERNAL or found.role in (Role.TOOL, Role.SYSTEM):
+        opened, closed = marks(fence)
+        content = templates.fill(
+            "outside", open=opened, close=closed, date=minute(found.at, zone), text=escape(found.content)
+        )
+        return {"role": "user", "content": content}
+    content = found.content.replace(fence, "…") if fence else found.content
+    named = found.speaker and role == "user" and found.speaker != role
+    return {"role": role, "content": f"{escape(found.speaker or '')}: {content}" if named else content}
+
+
+def summary(templates: Templates, found: Summary, zone: tzinfo) -> str:
+    topic = f"{found.topic}: " if found.topic else ""
+    return line(templates, day(found.created_at, zone), found.trust, topic + found.content)
+
+
+def session(templates: Templates, found: Session, zone: tzinfo) -> str:
+    """A past session in full: its summary and what the persona noted for itself."""
+    text = found.detailed_summary or found.headline or ""
+    diary = f" / Your own note then: {found.diary_entry}" if found.diary_entry else ""
+    return line(templates, day(found.started_at, zone), Trust.INFERRED, text + diary)
+
+
+def headline(templates: Templates, found: Session, zone: tzinfo) -> str:
+    return line(templates, day(found.started_at, zone), Trust.INFERRED, found.headline or "")
+
+
+def key_point(templates: Templates, found: KeyPoint, zone: tzinfo) -> str:
+    return line(templates, day(found.created_at, zone), found.trust, f"{found.type}: {found.content}")
+
+
+def todo(templates: Templates, found: Todo, zone: tzinfo) -> str:
+    """With who owes it and when; a finished one with when it was done."""
+    owed = "you promised: " if found.by == "assistant" else ""
+    due = f" (due {minute(found.due, zone)})" if found.due is not None else ""
+    done = f" (done {day(found.completed_at, zone)})" if found.completed_at is not None else ""
+    return line(templates, day(found.created_at, zone), found.trust, owed + found.content + due + done)
+
+
+def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
+    """The axes as numbers; the persona's own text says what it makes of them."""
+    axes = ", ".join(f"{name} {value:+.1f}" for name, value in sorted(found.axes.items()))
+    return line(templates, day(found.updated_at, zone), Trust.INFERRED, axes)
+
+
+def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:
+    """Where the work stands: the state, what is settled, what is locked, what waits for a confirmation."""
+    spec = "; ".join(f"{name} = {value}" for name, value in sorted(found.spec.items()))
+    locked = ", ".join(sorted(lock.field for lock in found.locks))
+    parts = [f"{found.definition} is {found.state}"]
+    parts += [f"so far: {spec}"] if spec else []
+    parts += [f"locked: {locked}"] if locked else []
+    parts += [f"waits for a confirmation: {found.pending.shown}"] if found.pending is not None else []
+    return line(templates, day(found.updated_at, zone), "recorded", ". ".join(parts))
+
+
+# --- putting lines together ----------------------------------------------------------------------------------------
+
+
+def block(templates: Templates, label: str, lines: Iterable[str]) -> str:
+    return templates.fill("block", label=label, items="\n".join(lines))
+
+
+def clock(templates: Templates, now: datetime, zone: tzinfo, name: str) -> str:
+    """The time where the user is."""
+    local = now.astimezone(zone)
+    return templates.fill(
+        "clock",
+        date=local.strftime("%Y-%m-%d"),
+        time=local.strftime("%H:%M"),
+        weekday=WEEKDAYS[local.weekday()],
+        zone=name,
+    )
+
+
+WEEKDAYS: Sequence[str] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+"""Not ``strftime``: the process's locale would change the text."""

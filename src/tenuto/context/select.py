@@ -1,0 +1,247 @@
+"""Which kept thing is offered to which block, in the order of need, each only once. Pure.
+
+Blocks of the stable text are chosen as of ``start``, the beginning of the session: a memory or todo that came up since
+then is offered to ``news`` instead, so that writing things down does not change the text that a prompt cache holds.
+What was taken away meanwhile is gone from both. Order within a block is by time, not by a score that moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+
+from tenuto.context import render
+from tenuto.context.assemble import Line
+from tenuto.context.gather import Gathered
+from tenuto.context.templates import Templates
+from tenuto.policy import Policy
+from tenuto.records.base import micros
+from tenuto.records.context import Dropped
+from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
+from tenuto.records.memory import RECALLED, Memory, Proactive, Todo, TodoKind, TodoStatus, Trust
+
+Record = Memory | Message | Summary | KeyPoint | Todo
+PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What every renderer needs, and the moment that the stable blocks are seen from."""
+
+    templates: Templates
+    fence: str
+    zone: tzinfo
+    start: datetime
+    now: datetime
+    policy: Policy
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """The lines so far; a record that was offered once is not offered again."""
+
+    lines: dict[str, list[Line]] = field(default_factory=dict)
+    dropped: dict[str, list[Dropped]] = field(default_factory=dict)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)
+
+    def offer(self, block: str, kind: str, id: str, text: str, at: datetime | None = None, content: str = "") -> None:
+        key, words = (kind, id), " ".join(content.casefold().split())
+        if key in self.seen:
+            return
+        self.seen.add(key)
+        if words and words in self.said:
+            self.dropped.setdefault(block, []).append(
+                Dropped(kind=kind, id=id, tokens=0, why="says the same as another line")
+            )
+            return
+        if words:
+            self.said.add(words)
+        position = micros(at) if at is not None else 0
+        self.lines.setdefault(block, []).append(Line(kind=kind, id=id, text=text, position=position))
+
+
+def select(
+    found: Gathered,
+    frame: Frame,
+    *,
+    foundation: Sequence[Memory],
+    guidance: Sequence[Memory],
+    cards: Sequence[tuple[str, str]] = (),
+    semantic: Sequence[Record] = (),
+    relevant: Sequence[Record] = (),
+    replay: bool = True,
+    message: str | None = None,
+) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
+    """Lines per block, and what was put aside. ``cards``: (entity id, text); ``replay`` shows the session's turns."""
+    sheet = _Sheet()
+    turns = _turns(found, message)
+    shown = {turn.id for turn in turns} | {turn.id for turn in found.turns if turn not in turns}
+    _facts(sheet, found, frame, foundation, guidance)
+    _summaries(sheet, found, frame)
+    _todos(sheet, found, frame)
+    _messages(sheet, found, frame, shown)
+    for entity, text in cards:
+        sheet.offer("cards", "entity", entity, text)
+    for record in semantic:
+        if moment(record) <= frame.start and record.id not in shown:
+            _record(sheet, "semantic", record, frame)
+    if replay:
+        sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
+    else:
+        sheet.seen |= {("message", turn.id) for turn in found.turns}
+    if found.workflow is not None:
+        text = render.workflow(frame.templates, found.workflow, frame.zone)
+        sheet.offer("workflow", "workflow", found.workflow.id, text)
+    for memory in found.memories:
+        if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
+            _record(sheet, "news", memory, frame)
+    for record in relevant:
+        if record.id not in shown:
+            _record(sheet, "relevant", record, frame)
+    return sheet.lines, sheet.dropped
+
+
+def moment(record: Record) -> datetime:
+    """When a record came to be."""
+    return record.at if isinstance(record, Message) else record.created_at
+
+
+def _facts(
+    sheet: _Sheet, found: Gathered, frame: Frame, foundation: Sequence[Memory], guidance: Sequence[Memory]
+) -> None:
+    for memory in guidance:
+        for number, rule in enumerate(render.guidance(memory)):
+            sheet.offer("guidance", "guidance", f"{memory.id}/{number}", rule, memory.created_at)
+    for pin in found.pins:
+        _record(sheet, "pins", pin, frame)
+    for memory in foundation:
+        if memory.created_at <= frame.start:
+            _record(sheet, "foundation", memory, frame)
+    if found.state is not None:
+        sheet.offer("state", "state", found.state.id, render.state(frame.templates, found.state, frame.zone))
+
+
+def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+    """The current version of each, and past sessions: the last one, some in full, some by their headline."""
+    here = found.current.id if found.current is not None else None
+    latest: set[SummaryKind] = set()
+    blocks = {SummaryKind.PROFILE: "profile", SummaryKind.BRIEF: "brief", SummaryKind.SPINE: "spine"}
+    for summary in found.summaries:
+        if summary.kind in blocks and summary.kind not in latest:
+            latest.add(summary.kind)
+            _record(sheet, blocks[summary.kind], summary, frame)
+        elif summary.kind is SummaryKind.ROLLING and summary.session_id == here and here is not None:
+            _record(sheet, "rolling", summary, frame)
+    _past_sessions(sheet, found, frame)
+    for summary in found.summaries:
+        if summary.kind is SummaryKind.RANGE:
+            _record(sheet, "ranges", summary, frame)
+        elif summary.kind is SummaryKind.TOPIC:
+            _record(sheet, "topics", summary, frame)
+    for point in sorted(found.key_points, key=lambda point: (-point.weight, point.id)):
+        if point.session_id != here:
+            _record(sheet, "points", point, frame)
+
+
+def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+    by_session = {s.session_id: s for s in reversed(found.summaries) if s.kind is SummaryKind.SESSION and s.session_id}
+    full, place = frame.policy.context.sessions_in_full, 0
+    for past in found.previous:
+        summary = by_session.get(past.id)
+        if summary is None and not past.headline and not past.detailed_summary:
+            continue
+        block = "latest" if place == 0 else "sessions" if place < full else "headlines"
+        if block == "headlines":
+            headline = past.headline or (summary.content.split(". ")[0] if summary else "")
+            text = render.line(frame.templates, render.day(past.started_at, frame.zone), Trust.INFERRED, headline)
+        elif past.detailed_summary or summary is None:
+            text = render.session(frame.templates, past, frame.zone)
+        else:
+            text = render.summary(frame.templates, summary, frame.zone)
+        sheet.offer(block, "session", past.id, text, past.started_at)
+        if summary is not None:
+            sheet.seen.add(("summary", summary.id))
+        place += 1
+
+
+def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+    since = frame.start - frame.policy.memory.recent_wins
+    for todo in sorted(found.todos, key=lambda todo: (todo.due is None, todo.due or todo.created_at, todo.id)):
+        if todo.status is TodoStatus.DONE:
+            if todo.completed_at is not None and since <= todo.completed_at <= frame.start:
+                _record(sheet, "wins", todo, frame)
+            continue
+        if todo.created_at > frame.start:
+            _record(sheet, "news", todo, frame)
+        elif todo.kind in PROMISES:
+            _record(sheet, "commitments", todo, frame)
+        else:
+            _record(sheet, "threads" if todo.kind is TodoKind.THREAD else "frictions", todo, frame)
+
+
+def _messages(sheet: _Sheet, found: Gathered, frame: Frame, shown: set[str]) -> None:
+    """What was said before this session, and the weighty things that its window no longer shows."""
+    for message in found.earlier:
+        _record(sheet, "earlier", message, frame)
+    for message in found.important:
+        before = found.current is None or message.session_id != found.current.id
+        if before and message.at <= frame.start:
+            _record(sheet, "important", message, frame)
+    room = frame.policy.context.important_messages - len(sheet.lines.get("important", ()))
+    for message in found.important:
+        if room > 0 and message.id not in shown and ("message", message.id) not in sheet.seen:
+            _record(sheet, "marked", message, frame)
+            room -= 1
+
+
+def _turns(found: Gathered, message: str | None) -> list[Message]:
+    """The turns to replay: without the current message, which may have been observed already."""
+    turns = list(found.turns)
+    if turns and message is not None and turns[-1].role == "user" and turns[-1].content == message:
+        turns.pop()
+    return turns
+
+
+def _turn_line(turn: Message, index: int, found: Gathered, frame: Frame) -> Line:
+    shown = render.turn(frame.templates, turn, frame.fence, frame.zone)
+    step = (found.turns_before + index) % max(frame.policy.context.window_step, 1) == 0
+    return Line(kind="message", id=turn.id, text=shown["content"], role=shown["role"], step=step, position=index)
+
+
+def _record(sheet: _Sheet, block: str, record: Record, frame: Frame) -> None:
+    """Offer one record; what may not be shown is not."""
+    templates, zone = frame.templates, frame.zone
+    if isinstance(record, Memory):
+        if record.status in RECALLED:
+            sheet.offer(
+                block, "memory", record.id, render.memory(templates, record, zone), record.created_at, record.content
+            )
+    elif isinstance(record, Message):
+        sheet.offer(block, "message", record.id, render.message(templates, record, zone), record.at, record.content)
+    elif isinstance(record, Summary):
+        sheet.offer(block, "summary", record.id, render.summary(templates, record, zone), record.created_at)
+    elif isinstance(record, KeyPoint):
+        sheet.offer(
+            block, "key_point", record.id, render.key_point(templates, record, zone), record.created_at, record.content
+        )
+    else:
+        sheet.offer(block, "todo", record.id, render.todo(templates, record, zone), record.created_at, record.content)
+
+
+def foundation_of(memories: Iterable[Memory], policy: Policy) -> list[Memory]:
+    """What is important enough to be known without being asked: best first."""
+    kept = [
+        memory
+        for memory in memories
+        if memory.proactive_use is not Proactive.NO
+        and (memory.importance >= policy.recall.card_importance or memory.proactive_use is Proactive.YES)
+    ]
+    return sorted(kept, key=lambda m: (m.proactive_use is not Proactive.YES, -m.importance, m.created_at, m.id))
+
+
+def guidance_of(memories: Iterable[Memory]) -> list[Memory]:
+    """Memories that carry a standing instruction of someone who may give one."""
+    kept = [memory for memory in memories if render.guidance(memory)]
+    return sorted(kept, key=lambda m: (-m.importance, -len(m.evidence), m.created_at, m.id))

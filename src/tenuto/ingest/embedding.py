@@ -1,0 +1,71 @@
+"""Giving vectors to what waits for one: the job behind every write, the backfill after a failure, the change of model.
+
+What has no vector of the current model is found in the store itself, so this can stop anywhere and be taken up again,
+by anyone. Nothing is held while the embedder works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tenuto.deps import Deps
+from tenuto.errors import EmbedderError
+from tenuto.ports import Vectors
+from tenuto.recall.entry import embedding_text, record_type
+from tenuto.records.operations import Entry, EntryKind, Job
+
+BATCH = 64
+
+
+def embed(deps: Deps, user: str, jobs: list[Job]) -> None:
+    """The handler of ``embed`` jobs: one pass serves all of them."""
+    embed_user(deps, user)
+
+
+def embed_user(deps: Deps, user: str, progress: Callable[[int], None] | None = None) -> int:
+    """Give every entry of a user a vector of the current model; how many were done."""
+    done = 0
+    while step := embed_some(deps, user, BATCH):
+        done += step
+        if progress is not None:
+            progress(step)
+    return done
+
+
+def embed_some(deps: Deps, user: str, limit: int) -> int:
+    """The newest few; 0 when none is waiting."""
+    with deps.store.reading(user) as reader:
+        waiting = reader.unembedded(deps.embedder.model, limit)
+        texts = _texts(reader.get_many, waiting)
+    if not waiting:
+        return 0
+    keys = [(entry.kind, entry.id) for entry in waiting if (entry.kind, entry.id) in texts]
+    vectors = checked(deps, deps.embedder.embed([texts[key] for key in keys])) if keys else []
+    packed = {key: vector.astype("<f2").tobytes() for key, vector in zip(keys, vectors, strict=True)}
+    gone = [entry for entry in waiting if (entry.kind, entry.id) not in texts]
+    with deps.store.writing(user) as tx:
+        tx.embed(deps.embedder.model, packed)
+        for entry in gone:
+            tx.unindex(entry.kind, entry.id)
+    return len(waiting)
+
+
+def checked(deps: Deps, vectors: Vectors) -> Vectors:
+    """Vectors of the size that the embedder promises, finite; anything else is the embedder's failure."""
+    if vectors.ndim != 2 or vectors.shape[1] != deps.embedder.dimension or not np.isfinite(vectors).all():
+        raise EmbedderError(
+            f"The embedder {deps.embedder.model} gave vectors of shape {vectors.shape} where {deps.embedder.dimension} "
+            "finite numbers each were promised."
+        )
+    return vectors
+
+
+def _texts(get_many: Callable[..., dict[str, object]], waiting: list[Entry]) -> dict[tuple[EntryKind, str], str]:
+    texts: dict[tuple[EntryKind, str], str] = {}
+    for kind in {entry.kind for entry in waiting}:
+        ids = [entry.id for entry in waiting if entry.kind is kind]
+        for id, record in get_many(record_type(kind), ids).items():
+            texts[kind, id] = embedding_text(record)  # type: ignore[arg-type]
+    return texts

@@ -1,0 +1,112 @@
+"""The indexes in memory of the users who were asked about last, each brought up to date before it is used.
+
+An index is a cache of the store and nothing else: what is new is read by its number (``seq``); when something was taken
+away (``epoch``), when the user was erased and came again (``created_at``) or when the embedding model is another one,
+the index is made anew. The sum of all indexes stays below a limit; the least recently used one goes first. A view that
+a search already holds stays whole even if its index is dropped meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+
+from tenuto.ports import Reader
+from tenuto.recall.index import UserIndex
+
+PAGE = 20_000
+"""Entries read at once."""
+WASTE = 0.5
+"""Share of replaced rows from which an index is made anew."""
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One user's place: the lock serialises refreshes, not searches."""
+
+    lock: Lock = field(default_factory=Lock)
+    index: UserIndex | None = None
+    created_at: datetime | None = None
+    epoch: int = -1
+    seen: int = -1
+    """The user's number when the index was refreshed: nothing to do while it stays the same."""
+    nbytes: int = 0
+
+
+class Indexes:
+    """A bounded set of :class:`UserIndex`, safe to use from many threads."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        self._lock = Lock()
+        self._slots: OrderedDict[str, _Slot] = OrderedDict()
+        self._total = 0
+
+    def fresh(self, reader: Reader, model: str, dimension: int) -> UserIndex:
+        """The index of the reader's user, holding at least all that the reader sees."""
+        slot = self._slot(reader.user)
+        with slot.lock:
+            user = reader.profile()
+            if user is None:
+                slot.index, slot.epoch, slot.seen, slot.created_at = UserIndex(model, dimension), -1, -1, None
+                return slot.index
+            index = slot.index
+            if index is None or self._outdated(slot, index, user.created_at, user.epoch, model, dimension):
+                index = UserIndex(model, dimension)
+                slot.created_at, slot.epoch, slot.seen = user.created_at, user.epoch, -1
+            if user.seq > slot.seen:
+                self._read(reader, index)
+                slot.seen = user.seq
+            slot.index = index
+            self._account(reader.user, slot, index.nbytes)
+        return index
+
+    @staticmethod
+    def _outdated(
+        slot: _Slot, index: UserIndex, created_at: datetime, epoch: int, model: str, dimension: int
+    ) -> bool:
+        if slot.created_at != created_at or epoch > slot.epoch:
+            return True
+        return index.model != model or index.dimension != dimension or (index.waste > WASTE and index.nbytes > 1 << 20)
+
+    @staticmethod
+    def _read(reader: Reader, index: UserIndex) -> None:
+        while entries := reader.entries_since(index.seq, PAGE):
+            index.apply(entries)
+            if len(entries) < PAGE:
+                return
+
+    def _slot(self, user: str) -> _Slot:
+        with self._lock:
+            slot = self._slots.setdefault(user, _Slot())
+            self._slots.move_to_end(user)
+            return slot
+
+    def _account(self, user: str, slot: _Slot, nbytes: int) -> None:
+        """Note a slot's size and let others go while the sum is over the limit."""
+        with self._lock:
+            if self._slots.get(user) is not slot:
+                return
+            self._total += nbytes - slot.nbytes
+            slot.nbytes = nbytes
+            while self._total > self.limit_bytes and len(self._slots) > 1:
+                oldest = next(iter(self._slots))
+                if oldest == user:
+                    self._slots.move_to_end(user)
+                    continue
+                self._total -= self._slots.pop(oldest).nbytes
+
+    def drop(self, user: str) -> None:
+        """Forget a user's index at once."""
+        with self._lock:
+            slot = self._slots.pop(user, None)
+            self._total -= slot.nbytes if slot else 0
+
+    @property
+    def nbytes(self) -> int:
+        return self._total
+
+    def __len__(self) -> int:
+        return len(self._slots)

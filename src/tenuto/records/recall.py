@@ -1,0 +1,84 @@
+"""What recall hands back: hits with their reasons, and the candidates that ranking decided on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from tenuto.records.memory import Evidence
+from tenuto.records.operations import EntryKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One thing that search found, in plain numbers: all that the scorer may look at."""
+
+    kind: EntryKind
+    id: str
+    at: datetime
+    role: str = ""
+    cosine: float | None = None
+    """``None``: no vector to compare with."""
+    words: float = 0.0
+    """Share of the best possible word score of the query, of the entry's own words."""
+    around: float = 0.0
+    """The same over the entry and its neighbours in the session."""
+    base: float = 0.0
+    """What search itself made of the three."""
+    importance: float = 5.0
+    reinforcements: int = 0
+    valence: float = 0.0
+    arousal: float = 0.0
+    entities: tuple[str, ...] = ()
+    parts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The reasons of one hit. ``parts`` sum up (or multiply, as ``formula`` says) to the score."""
+
+    profile: str
+    parts: dict[str, float]
+    formula: str
+    rule: str
+    """The rule of the gate that let it through."""
+    evidence: tuple[Evidence, ...] = ()
+    """The messages that it rests on, with their dates."""
+    matched: tuple[str, ...] = ()
+    """The words of the query that it holds."""
+    notes: tuple[str, ...] = ()
+    """What could not be done: no vectors, a word that nothing holds."""
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {value:+.3f}" for name, value in self.parts.items() if value)
+        said = "; ".join(f"{evidence.at:%Y-%m-%d}" for evidence in self.evidence[:3])
+        return f"{parts} ({self.rule})" + (f" said {said}" if said else "") + "".join(f"; {note}" for note in self.notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One thing recalled. ``message_id`` is the caller's own id of the message where one was given, else ours."""
+
+    text: str
+    score: float
+    why: Why
+    kind: EntryKind
+    id: str
+    at: datetime
+    message_id: str | None = None
+    speaker: str | None = None
+    role: str | None = None
+    persona: str | None = None
+    session_id: str | None = None
+    importance: float = 5.0
+    passage: str | None = None
+    """The hit message with its neighbours, dated, where that was asked for."""
+
+
+class Recalled(list[Hit]):
+    """The hits, best first. ``notes`` says what could not be done, and why the list is empty when it is."""
+
+    def __init__(self, hits: Iterable[Hit] = (), notes: tuple[str, ...] = ()) -> None:
+        super().__init__(hits)
+        self.notes = notes

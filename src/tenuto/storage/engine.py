@@ -1,0 +1,53 @@
+"""What a SQL engine must do for the shared store: connections, transactions, migrations' folder, and error names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from tenuto.ports import Vectors
+
+Row = tuple[Any, ...]
+
+
+class Connection(Protocol):
+    """One connection inside a transaction. SQL is written with ``:name`` parameters on every engine."""
+
+    def rows(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]: ...
+
+    def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
+        """How many rows were changed."""
+
+    def script(self, sql: str) -> None:
+        """Several statements without parameters, for migrations."""
+
+
+class SqlEngine(Protocol):
+    """Opens transactions and turns the driver's errors into ours."""
+
+    dialect: str
+
+    @property
+    def url(self) -> str: ...
+
+    def reading(self, user: str) -> AbstractContextManager[Connection]: ...
+
+    def writing(self, user: str) -> AbstractContextManager[Connection]: ...
+
+    def pack_vector(self, vector: bytes | None) -> Any:
+        """float16 bytes as the engine wants them."""
+
+    def unpack_vector(self, value: Any) -> bytes | None:
+        """What the engine gives back as float16 bytes."""
+
+    def nearest(
+        self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
+    ) -> Sequence[tuple[str, float]]:
+        """Exact cosine search among one user's entries of one kind."""
+
+    def check(self) -> list[str]: ...
+
+    def compact(self) -> None: ...
+
+    def close(self) -> None: ...

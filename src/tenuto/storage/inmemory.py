@@ -1,0 +1,411 @@
+"""The fake: everything in dictionaries, gone with the process. Keeps the same contract as the real engines.
+
+For unit tests of logic and for trying things out. One lock around everything stands for one writer; an undo log stands for
+the transaction. It enforces the unique columns that the SQL schema has, because callers rely on being refused.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from tenuto.errors import Conflict, InputError, StoreClosed
+from tenuto.ports import Clock, Reader, Transaction, Vectors, Where
+from tenuto.records.base import evolve
+from tenuto.records.conversation import Message, Session, SessionStatus, Summary
+from tenuto.records.memory import RECALLED, Memory, Status, Todo
+from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
+from tenuto.records.scope import User
+from tenuto.storage import vectors
+from tenuto.storage.tables import TABLES, table_of
+
+T = TypeVar("T")
+UNIQUE: dict[type[Any], Callable[[Any], Any]] = {
+    Message: lambda record: record.external_id,
+    Session: lambda record: record.external_id,
+    Memory: lambda record: record.slot,
+    Todo: lambda record: record.slot,
+    Event: lambda record: record.seq,
+    Job: lambda record: record.dedupe if record.status is JobStatus.PENDING else None,
+}
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda left, right: left == right,
+    "!=": lambda left, right: left != right,
+    "<": lambda left, right: left < right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+    ">=": lambda left, right: left >= right,
+}
+
+
+class Space:
+    """Everything of one user."""
+
+    def __init__(self) -> None:
+        self.user: User | None = None
+        self.rows: dict[type[Any], dict[str, Any]] = {table.type: {} for table in TABLES}
+        self.unique: dict[type[Any], dict[Any, str]] = {type_: {} for type_ in UNIQUE}
+        self.entries: dict[tuple[EntryKind, str], Entry] = {}
+
+
+def _meets(record: Any, where: Sequence[Where]) -> bool:
+    table = table_of(type(record))
+    for condition in where:
+        if condition.op == "has":
+            if condition.column != table.many:
+                raise InputError(f"'{condition.column}' of {table.name} does not hold several values.")
+            if condition.value not in getattr(record, condition.column):
+                return False
+            continue
+        value = getattr(record, table.column(condition.column).name)
+        if condition.op in ("is", "is not") and condition.value is None:
+            if (value is None) != (condition.op == "is"):
+                return False
+        elif condition.op == "in":
+            if value not in list(condition.value):
+                return False
+        elif condition.op not in COMPARE:
+            raise InputError(f"'{condition.op}' is not a comparison. Known: {', '.join(COMPARE)}, in, is, has.")
+        elif condition.value is None:
+            raise InputError(f"Compare {condition.column} with a value, or ask whether it 'is' None.")
+        elif value is None or not COMPARE[condition.op](value, condition.value):
+            return False
+    return True
+
+
+class MemoryReader:
+    def __init__(self, space: Space, user: str) -> None:
+        self._space = space
+        self._user = user
+
+    @property
+    def user(self) -> str:
+        return self._user
+
+    def profile(self) -> User | None:
+        return self._space.user
+
+    def get(self, type_: type[T], id: str) -> T | None:
+        return self._table(type_).get(id)
+
+    def get_many(self, type_: type[T], ids: Sequence[str]) -> dict[str, T]:
+        rows = self._table(type_)
+        return {id: rows[id] for id in ids if id in rows}
+
+    def find(
+        self,
+        type_: type[T],
+        *where: Where,
+        order: str = "id",
+        limit: int | None = None,
+        after: tuple[Any, str] | None = None,
+    ) -> list[T]:
+        name, descending = order.removeprefix("-"), order.startswith("-")
+        table_of(type_).column(name)
+        found: list[Any] = [record for record in self._table(type_).values() if _meets(record, where)]
+        present = sorted(
+            (record for record in found if getattr(record, name) is not None),
+            key=lambda record: (getattr(record, name), record.id),
+            reverse=descending,
+        )
+        absent = sorted(
+            (record for record in found if getattr(record, name) is None),
+            key=lambda record: str(record.id),
+            reverse=descending,
+        )
+        if after is not None:
+            mark = (after[1], after[1]) if name == "id" else after
+            present = [record for record in present if _beyond((getattr(record, name), record.id), mark, descending)]
+        return [*present, *absent][:limit]
+
+    def count(self, type_: type[Any], *where: Where) -> int:
+        return len(self.ids(type_, *where))
+
+    def ids(self, type_: type[Any], *where: Where) -> set[str]:
+        return {id for id, record in self._table(type_).items() if _meets(record, where)}
+
+    def stats(self) -> dict[str, Any]:
+        messages = list(self._table(Message).values())
+        memories = [memory for memory in self._table(Memory).values() if memory.status in (*RECALLED, Status.CANDIDATE)]
+        times = [message.at for message in messages]
+        return {
+            "total_messages": len(messages),
+            "total_memories": len(memories),
+            "total_summaries": len(self._table(Summary)),
+            "total_pins": sum(memory.pinned and memory.status in RECALLED for memory in memories),
+            "oldest_message": min(times, default=None),
+            "newest_message": max(times, default=None),
+            "average_importance": sum(m.importance for m in messages) / len(messages) if messages else None,
+        }
+
+    def entries_since(self, seq: int, limit: int) -> list[Entry]:
+        newer = [entry for entry in self._space.entries.values() if entry.seq > seq]
+        return sorted(newer, key=lambda entry: entry.seq)[:limit]
+
+    def unembedded(self, model: str, limit: int) -> list[Entry]:
+        waiting = [entry for entry in self._space.entries.values() if entry.model != model]
+        return sorted(waiting, key=lambda entry: -entry.seq)[:limit]
+
+    def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
+        rows = [
+            (entry.id, entry.vector)
+            for entry in self._space.entries.values()
+            if entry.kind is kind and entry.model == model and entry.vector is not None
+        ]
+        return vectors.nearest(rows, vector, limit)
+
+    def _table(self, type_: type[T]) -> dict[str, T]:
+        table_of(type_)
+        return self._space.rows[type_]
+
+
+class MemoryTransaction(MemoryReader):
+    def __init__(self, space: Space, user: str, now: datetime) -> None:
+        super().__init__(space, user)
+        self._now = now
+        self._undo: list[Callable[[], None]] = []
+
+    def put(self, *records: Any) -> None:
+        for record in records:
+            if not self._insert(record, replace=True):
+                raise Conflict(f"Something with the same key is there already ({type(record).__name__}).")
+
+    def add(self, record: Any) -> bool:
+        return self._insert(record, replace=False)
+
+    def remove(self, type_: type[Any], *ids: str) -> int:
+        rows, removed = self._table(type_), 0
+        for id in ids:
+            if id in rows:
+                self._free(rows[id])
+                self._set(rows, id, None)
+                removed += 1
+        if removed:
+            self._advance(epoch=1)
+        return removed
+
+    def index(self, *entries: Entry) -> None:
+        for entry in entries:
+            numbered = evolve(entry, seq=self._advance(seq=1).seq, model=entry.model or None)
+            self._set(self._space.entries, (entry.kind, entry.id), numbered)
+
+    def unindex(self, kind: EntryKind, *ids: str) -> None:
+        for id in ids:
+            if (kind, id) in self._space.entries:
+                self._set(self._space.entries, (kind, id), None)
+                self._advance(epoch=1)
+
+    def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
+        done = 0
+        for key, vector in vectors.items():
+            if entry := self._space.entries.get(key):
+                numbered = evolve(entry, seq=self._advance(seq=1).seq, model=model, vector=vector)
+                self._set(self._space.entries, key, numbered)
+                done += 1
+        return done
+
+    def set_user(self, user: User) -> None:
+        current = self._advance()
+        self._set_user(evolve(current, timezone=user.timezone, settings=user.settings))
+
+    def rollback(self) -> None:
+        for step in reversed(self._undo):
+            step()
+
+    def _insert(self, record: Any, *, replace: bool) -> bool:
+        type_ = type(record)
+        rows = self._table(type_)
+        self._advance()
+        if getattr(record, "seq", None) == 0:
+            record = evolve(record, seq=self._advance(seq=1).seq)
+        if type_ is Job:
+            record = evolve(record, user_id=self._user)
+        mark = UNIQUE[type_](record) if type_ in UNIQUE else None
+        holder = self._space.unique[type_].get(mark) if mark is not None else None
+        if (record.id in rows and not replace) or (holder is not None and holder != record.id):
+            return False
+        if record.id in rows:
+            self._free(rows[record.id])
+        self._set(rows, record.id, record)
+        if mark is not None:
+            self._set(self._space.unique[type_], mark, record.id)
+        return True
+
+    def _free(self, record: Any) -> None:
+        if type(record) in UNIQUE and (mark := UNIQUE[type(record)](record)) is not None:
+            self._set(self._space.unique[type(record)], mark, None)
+
+    def _set(self, rows: dict[Any, Any], key: Any, value: Any) -> None:
+        before = rows.get(key)
+        self._undo.append(lambda: rows.pop(key, None) and None if before is None else rows.__setitem__(key, before))
+        if value is None:
+            rows.pop(key, None)
+        else:
+            rows[key] = value
+
+    def _advance(self, *, seq: int = 0, epoch: int = 0) -> User:
+        user = self._space.user or User(user_id=self._user, created_at=self._now)
+        user = evolve(user, seq=user.seq + seq, epoch=user.epoch + epoch)
+        self._set_user(user)
+        return user
+
+    def _set_user(self, user: User) -> None:
+        before = self._space.user
+        self._undo.append(lambda: setattr(self._space, "user", before))
+        self._space.user = user
+
+
+class InMemoryStore:
+    """A store that lives as long as the process."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._spaces: dict[str, Space] = {}
+        self._closed = False
+
+    @property
+    def url(self) -> str:
+        return "memory:"
+
+    @contextmanager
+    def reading(self, user: str) -> Iterator[Reader]:
+        with self._locked():
+            yield MemoryReader(self._spaces.get(user) or Space(), user)
+
+    @contextmanager
+    def writing(self, user: str) -> Iterator[Transaction]:
+        with self._locked():
+            space = self._spaces.setdefault(user, Space())
+            transaction = MemoryTransaction(space, user, self._clock())
+            try:
+                yield transaction
+            except BaseException:
+                transaction.rollback()
+                raise
+            finally:
+                if space.user is None:
+                    self._spaces.pop(user, None)
+
+    def users(self, after: str = "", limit: int = 1000) -> list[str]:
+        with self._locked():
+            return sorted(user for user in self._spaces if user > after)[:limit]
+
+    def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
+        with self._locked():
+            due = sorted((job for job in self._jobs() if job.kind in kinds and _due(job, now)), key=_queue_order)
+            due = [job for job in due if (job.user_id, job.kind) == (due[0].user_id, due[0].kind)][:limit]
+            leased = [
+                evolve(
+                    job, status=JobStatus.RUNNING, lease_until=until, fence=job.fence + 1, attempts=job.attempts + 1
+                )
+                for job in due
+            ]
+            for job in leased:
+                self._write_job(job)
+            return leased
+
+    def renew(self, job: Job, until: datetime) -> bool:
+        with self._locked():
+            kept = self._leased(job)
+            if kept is not None:
+                self._write_job(evolve(kept, lease_until=until))
+            return kept is not None
+
+    def finish(self, job: Job) -> bool:
+        with self._locked():
+            if self._leased(job) is None:
+                return False
+            ended = evolve(job, lease_until=None)
+            try:
+                self._write_job(ended)
+            except Conflict:
+                self._write_job(evolve(ended, status=JobStatus.CANCELLED))
+            return True
+
+    def drop_old_jobs(self, before: datetime) -> int:
+        with self._locked():
+            old = [
+                job
+                for job in self._jobs()
+                if job.status in (JobStatus.DONE, JobStatus.CANCELLED) and job.created_at < before
+            ]
+            for job in old:
+                self._spaces[job.user_id].rows[Job].pop(job.id)
+            return len(old)
+
+    def jobs(self, status: str | None = None, user: str | None = None, limit: int = 100) -> list[Job]:
+        with self._locked():
+            found = [job for job in self._jobs() if status in (None, job.status.value) and user in (None, job.user_id)]
+        return sorted(found, key=lambda job: (job.created_at, job.id), reverse=True)[:limit]
+
+    def unfinished(self, kinds: Sequence[str], now: datetime, user: str | None = None) -> int:
+        with self._locked():
+            return sum(
+                job.kind in kinds
+                and user in (None, job.user_id)
+                and (job.status is JobStatus.RUNNING or (job.status is JobStatus.PENDING and job.run_at <= now))
+                for job in self._jobs()
+            )
+
+    def idle_sessions(self, before: datetime, limit: int) -> list[tuple[str, str]]:
+        with self._locked():
+            found = [
+                (session.last_activity_at, user, session.id)
+                for user, space in self._spaces.items()
+                for session in space.rows[Session].values()
+                if session.status is SessionStatus.OPEN and session.last_activity_at < before
+            ]
+        return [(user, id) for _, user, id in sorted(found)[:limit]]
+
+    def erase_user(self, user: str) -> dict[str, int]:
+        with self._locked():
+            space = self._spaces.pop(user, None) or Space()
+        gone = {table.name: len(space.rows[table.type]) for table in TABLES}
+        return {**gone, "entries": len(space.entries), "users": int(space.user is not None)}
+
+    def check(self) -> list[str]:
+        return []
+
+    def compact(self) -> None:
+        """Nothing is left behind here."""
+
+    def close(self) -> None:
+        self._closed = True
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self._closed:
+            raise StoreClosed("The store is closed: open it again with tenuto.open().")
+        with self._lock:
+            yield
+
+    def _jobs(self) -> list[Job]:
+        return [job for space in self._spaces.values() for job in space.rows[Job].values()]
+
+    def _leased(self, job: Job) -> Job | None:
+        """The job as it is kept, if this lease still holds."""
+        space = self._spaces.get(job.user_id)
+        kept: Job | None = space.rows[Job].get(job.id) if space else None
+        return kept if kept and kept.fence == job.fence and kept.status is JobStatus.RUNNING else None
+
+    def _write_job(self, job: Job) -> None:
+        with self.writing(job.user_id) as transaction:
+            transaction.put(job)
+
+
+def _due(job: Job, now: datetime) -> bool:
+    if job.status is JobStatus.PENDING:
+        return job.run_at <= now
+    return job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until < now
+
+
+def _queue_order(job: Job) -> tuple[datetime, str]:
+    return (job.run_at, job.id)
+
+
+def _beyond(place: tuple[Any, str], mark: tuple[Any, str], descending: bool) -> bool:
+    return place < mark if descending else place > mark

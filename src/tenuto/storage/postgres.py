@@ -1,0 +1,166 @@
+"""PostgreSQL through psycopg 3 with pgvector: the same rows and the same meaning as the embedded store.
+
+A pool of connections; every transaction is its own, reads see one snapshot. Writers of the same user queue on the
+user's row, writers of different users never meet. Vector search is exact within one user: an approximate index with a
+filter on the user loses most of what it should find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+import psycopg
+from pgvector import HalfVector
+from pgvector.psycopg import register_vector
+from psycopg import errors as pg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+from tenuto import errors
+from tenuto.ports import Vectors
+from tenuto.storage import migrate, queries
+from tenuto.storage.engine import Connection, Row
+
+POOL = 16
+WAIT_SECONDS = 20.0
+RETRYABLE = (pg.OperationalError, pg.SerializationFailure, pg.DeadlockDetected, pg.AdminShutdown, PoolTimeout)
+
+
+class PostgresConnection:
+    """A psycopg connection behind the small protocol."""
+
+    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+        self.raw = raw
+
+    def rows(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
+        return self.raw.execute(queries.pyformat(sql), parameters, binary=True).fetchall()
+
+    def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
+        return self.raw.execute(queries.pyformat(sql), parameters).rowcount
+
+    def script(self, sql: str) -> None:
+        self.raw.execute(sql)
+
+
+class PostgresEngine:
+    """One PostgreSQL database."""
+
+    dialect = "postgres"
+
+    def __init__(self, url: str, *, upgrade: bool = False) -> None:
+        self._url = url
+        self._prepare(upgrade)
+        self._pool = ConnectionPool(
+            url, min_size=1, max_size=POOL, timeout=WAIT_SECONDS, configure=_configure, open=True, kwargs=_OPTIONS
+        )
+
+    @property
+    def url(self) -> str:
+        """Without the password."""
+        parts = urlsplit(self._url)
+        host = parts.netloc.rpartition("@")[2]
+        return urlunsplit(parts._replace(netloc=host, query=""))
+
+    @contextmanager
+    def reading(self, user: str) -> Iterator[Connection]:
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, user: str) -> Iterator[Connection]:
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
+            yield connection
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Connection]:
+        with translated(self.url), self._pool.connection() as raw:
+            raw.execute(begin)
+            try:
+                yield PostgresConnection(raw)
+                raw.execute("COMMIT")
+            except BaseException:
+                if not raw.closed:
+                    raw.execute("ROLLBACK")
+                raise
+
+    def pack_vector(self, vector: bytes | None) -> HalfVector | None:
+        return None if vector is None else HalfVector(np.frombuffer(vector, dtype="<f2"))
+
+    def unpack_vector(self, value: Any) -> bytes | None:
+        """pgvector's wire form: dimension, a spare word, then big-endian float16."""
+        return None if value is None else np.frombuffer(value, dtype=">f2", offset=4).astype("<f2").tobytes()
+
+    def nearest(
+        self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
+    ) -> Sequence[tuple[str, float]]:
+        parameters = {
+            "user": user,
+            "kind": kind,
+            "model": model,
+            "limit": max(limit, 0),
+            "vector": HalfVector(vector.reshape(-1).astype(np.float16)),
+        }
+        rows = connection.rows(queries.load(self.dialect)["nearest"], parameters)
+        return [(row[0], float(row[1])) for row in rows]
+
+    def check(self) -> list[str]:
+        with self.reading("") as connection:
+            done = migrate.applied(connection)
+            vector = connection.rows("SELECT extversion FROM pg_extension WHERE extname = 'vector'", {})
+        problems = [] if done and done[-1] == migrate.head(self.dialect) else [f"The schema is at {done}."]
+        return problems if vector else [*problems, "The extension 'vector' is missing."]
+
+    def compact(self) -> None:
+        """Nothing to do here: the server keeps old row versions until its own clean-up, which only key destruction beats."""
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _prepare(self, upgrade: bool) -> None:
+        """Create the schema in an empty database; refuse one that waits for an upgrade or came from a newer Tenuto."""
+        with translated(self.url), psycopg.connect(self._url, autocommit=True, connect_timeout=10) as raw:
+            connection = PostgresConnection(raw)
+            with raw.transaction():
+                raw.execute("SELECT pg_advisory_xact_lock(hashtext('tenuto schema'))")
+                connection.script(migrate.TABLE)
+                done = migrate.applied(connection)
+                waiting = migrate.pending(done, self.dialect, self.url)
+                if done and waiting and not upgrade:
+                    raise errors.SchemaMismatch(
+                        f"{self.url} has schema version {done[-1]} and needs {migrate.head(self.dialect)}: stop the other "
+                        "processes and run 'tenuto --db URL db upgrade'."
+                    )
+                for migration in waiting:
+                    migrate.apply(connection, migration)
+
+
+_OPTIONS: dict[str, Any] = {"autocommit": True}
+
+
+def _configure(raw: psycopg.Connection[Any]) -> None:
+    register_vector(raw)
+    raw.execute("SET timezone = 'UTC'")
+
+
+@contextmanager
+def translated(where: str) -> Iterator[None]:
+    """PostgreSQL's errors as ours, each with what to do next."""
+    try:
+        yield
+    except PoolClosed as error:
+        raise errors.StoreClosed(f"The store {where} is closed: open it again with tenuto.open().") from error
+    except pg.DiskFull as error:
+        raise errors.StoreFull(f"The disk of {where} is full: nothing of this call was written.") from error
+    except (pg.InsufficientPrivilege, pg.ReadOnlySqlTransaction) as error:
+        raise errors.NotWritable(f"{where} refuses: {error}. Check the role's rights.") from error
+    except pg.UniqueViolation as error:
+        raise errors.Conflict(f"Something with the same key is there already ({error.diag.constraint_name}).") from error
+    except (pg.DataCorrupted, pg.IndexCorrupted) as error:
+        raise errors.StoreCorrupt(f"{where} reports damage: {error}.") from error
+    except RETRYABLE as error:
+        raise errors.StoreBusy(f"{where} cannot be reached or is busy: {error}. Try again.") from error
+    except pg.Error as error:
+        raise errors.StoreError(f"{where}: {error}") from error

@@ -1,0 +1,48 @@
+-- What PostgreSQL does differently.
+
+-- name: lock_user
+SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user FOR UPDATE
+
+-- name: entries_since
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, coalesce(sealed_vector, halfvec_send(vector))
+FROM entries WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
+
+-- name: unembedded
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea
+FROM entries WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
+
+-- name: entry_vectors
+SELECT id, coalesce(sealed_vector, halfvec_send(vector)) FROM entries
+WHERE user_id = :user AND kind = :kind AND model = :model
+
+-- name: nearest
+SELECT id, 1 - (vector <=> :vector) FROM entries
+WHERE user_id = :user AND kind = :kind AND model = :model AND vector IS NOT NULL
+ORDER BY vector <=> :vector, id LIMIT :limit
+
+-- name: lease_pick
+SELECT user_id, kind FROM jobs
+WHERE status IN ('pending', 'running')
+  AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+  AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
+ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+
+-- name: lease_take
+UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
+WHERE user_id = :user AND id IN (
+    SELECT id FROM jobs
+    WHERE user_id = :user AND kind = :kind
+      AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+    ORDER BY run_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
+RETURNING user_id, id, {job_columns}
+
+-- name: list_jobs
+SELECT user_id, id, {job_columns} FROM jobs
+WHERE (:status::text = '' OR status = :status) AND (:user::text = '' OR user_id = :user)
+ORDER BY created_at DESC, id DESC LIMIT :limit
+
+-- name: unfinished_jobs
+SELECT count(*) FROM jobs
+WHERE status IN ('pending', 'running') AND (:user::text = '' OR user_id = :user)
+  AND (status = 'running' OR run_at <= :now)
+  AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))

@@ -1,0 +1,103 @@
+-- Named queries, shared by both dialects. What a dialect does differently stands in its own file under the same name.
+
+-- name: get_user
+SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user
+
+-- name: lock_user
+SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user
+
+-- name: add_user
+INSERT INTO users (user_id, seq, epoch, created_at, body) VALUES (:user, 0, 0, :created_at, :body)
+ON CONFLICT (user_id) DO NOTHING
+
+-- name: set_user
+UPDATE users SET body = :body WHERE user_id = :user
+
+-- name: advance_user
+UPDATE users SET seq = :seq, epoch = :epoch WHERE user_id = :user
+
+-- name: list_users
+SELECT user_id FROM users WHERE user_id > :after ORDER BY user_id LIMIT :limit
+
+-- name: message_stats
+SELECT count(*), min(at), max(at), avg(importance) FROM messages WHERE user_id = :user
+
+-- name: count_memories
+SELECT count(*) FROM memories
+WHERE user_id = :user AND status IN ('candidate', 'confirmed', 'active', 'reinforced', 'revised')
+
+-- name: count_pins
+SELECT count(*) FROM memories
+WHERE user_id = :user AND pinned = 1 AND status IN ('confirmed', 'active', 'reinforced', 'revised')
+
+-- name: count_summaries
+SELECT count(*) FROM summaries WHERE user_id = :user
+
+-- name: entries_since
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector FROM entries
+WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
+
+-- name: unembedded
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector FROM entries
+WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
+
+-- name: entry_vectors
+SELECT id, vector FROM entries WHERE user_id = :user AND kind = :kind AND model = :model
+
+-- name: put_entry
+INSERT INTO entries (user_id, seq, kind, id, at, persona, session_id, role, speaker, links, model, tokens, vector)
+VALUES (:user, :seq, :kind, :id, :at, :persona, :session_id, :role, :speaker, :links, :model, :tokens, :vector)
+ON CONFLICT (user_id, kind, id) DO UPDATE SET
+    seq = excluded.seq, at = excluded.at, persona = excluded.persona, session_id = excluded.session_id,
+    role = excluded.role, speaker = excluded.speaker, links = excluded.links, model = excluded.model,
+    tokens = excluded.tokens, vector = excluded.vector
+
+-- name: embed_entry
+UPDATE entries SET seq = :seq, model = :model, vector = :vector WHERE user_id = :user AND kind = :kind AND id = :id
+
+-- name: drop_entry
+DELETE FROM entries WHERE user_id = :user AND kind = :kind AND id = :id
+
+-- name: lease_pick
+SELECT user_id, kind FROM jobs
+WHERE status IN ('pending', 'running')
+  AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+  AND kind IN (SELECT value FROM json_each(:kinds))
+ORDER BY run_at, id LIMIT 1
+
+-- name: lease_take
+UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
+WHERE user_id = :user AND id IN (
+    SELECT id FROM jobs
+    WHERE user_id = :user AND kind = :kind
+      AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+    ORDER BY run_at, id LIMIT :limit)
+RETURNING user_id, id, {job_columns}
+
+-- name: renew_job
+UPDATE jobs SET lease_until = :until WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
+
+-- name: finish_job
+UPDATE jobs SET status = :status, run_at = :run_at, lease_until = NULL, finished_at = :finished_at, body = :body
+WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
+
+-- name: cancel_job
+UPDATE jobs SET status = 'cancelled', lease_until = NULL, finished_at = :finished_at
+WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
+
+-- name: drop_old_jobs
+DELETE FROM jobs WHERE status IN ('done', 'cancelled') AND created_at < :before
+
+-- name: list_jobs
+SELECT user_id, id, {job_columns} FROM jobs
+WHERE (:status = '' OR status = :status) AND (:user = '' OR user_id = :user)
+ORDER BY created_at DESC, id DESC LIMIT :limit
+
+-- name: unfinished_jobs
+SELECT count(*) FROM jobs
+WHERE status IN ('pending', 'running') AND (:user = '' OR user_id = :user)
+  AND (status = 'running' OR run_at <= :now) AND kind IN (SELECT value FROM json_each(:kinds))
+
+-- name: idle_sessions
+SELECT user_id, id FROM sessions WHERE status = 'open' AND last_activity_at < :before
+ORDER BY last_activity_at LIMIT :limit

@@ -1,0 +1,128 @@
+"""The store over SQL. Everything that means something is here or in :mod:`sqltransaction`; an engine only connects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+
+import msgspec
+
+from tenuto.errors import Conflict
+from tenuto.ports import Clock, Reader, Transaction, Vault
+from tenuto.records.base import micros
+from tenuto.records.operations import Job
+from tenuto.storage import queries
+from tenuto.storage.engine import Row, SqlEngine
+from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
+from tenuto.storage.tables import TABLES, decode, encode, table_of
+
+NOBODY = ""
+"""The user of transactions that look across users: jobs and sweeps."""
+
+
+class SqlStore:
+    """A store on SQLite or PostgreSQL."""
+
+    def __init__(self, engine: SqlEngine, vault: Vault, clock: Clock) -> None:
+        self._engine = engine
+        self._vault = vault
+        self._clock = clock
+        self._sql = queries.load(engine.dialect)
+
+    @property
+    def url(self) -> str:
+        return self._engine.url
+
+    @contextmanager
+    def reading(self, user: str) -> Iterator[Reader]:
+        with self._engine.reading(user) as connection:
+            yield SqlReader(self._engine, connection, self._vault, user)
+
+    @contextmanager
+    def writing(self, user: str) -> Iterator[Transaction]:
+        with self._engine.writing(user) as connection:
+            transaction = SqlTransaction(self._engine, connection, self._vault, user, micros(self._clock()))
+            yield transaction
+            transaction.flush()
+
+    def users(self, after: str = "", limit: int = 1000) -> list[str]:
+        with self._engine.reading(NOBODY) as connection:
+            rows = connection.rows(self._sql["list_users"], {"after": after, "limit": limit})
+        return [row[0] for row in rows]
+
+    def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
+        due = {"now": micros(now), "kinds": msgspec.json.encode(list(kinds)).decode()}
+        with self._engine.reading(NOBODY) as connection:
+            if not connection.rows(self._sql["lease_pick"].replace(" FOR UPDATE SKIP LOCKED", ""), due):
+                return []
+        with self._engine.writing(NOBODY) as connection:
+            picked = connection.rows(self._sql["lease_pick"], due)
+            if not picked:
+                return []
+            user, kind = picked[0]
+            taken = {"user": user, "kind": kind, "now": micros(now), "until": micros(until), "limit": limit}
+            rows = connection.rows(self._sql["lease_take"], taken)
+            return sorted((self._to_job(row) for row in rows), key=lambda job: (job.run_at, job.id))
+
+    def renew(self, job: Job, until: datetime) -> bool:
+        lease = {"user": job.user_id, "id": job.id, "fence": job.fence, "until": micros(until)}
+        with self._engine.writing(NOBODY) as connection:
+            return connection.change(self._sql["renew_job"], lease) > 0
+
+    def finish(self, job: Job) -> bool:
+        row = encode(job, table_of(Job), self._vault, job.user_id)
+        row["user"] = job.user_id
+        try:
+            with self._engine.writing(NOBODY) as connection:
+                return connection.change(self._sql["finish_job"], row) > 0
+        except Conflict:
+            # It goes back to pending while a newer job of the same purpose waits already: that one will do the work.
+            with self._engine.writing(NOBODY) as connection:
+                return connection.change(self._sql["cancel_job"], row) > 0
+
+    def drop_old_jobs(self, before: datetime) -> int:
+        with self._engine.writing(NOBODY) as connection:
+            return connection.change(self._sql["drop_old_jobs"], {"before": micros(before)})
+
+    def jobs(self, status: str | None = None, user: str | None = None, limit: int = 100) -> list[Job]:
+        parameters = {"status": status or "", "user": user or "", "limit": limit}
+        with self._engine.reading(NOBODY) as connection:
+            return [self._to_job(row) for row in connection.rows(self._sql["list_jobs"], parameters)]
+
+    def unfinished(self, kinds: Sequence[str], now: datetime, user: str | None = None) -> int:
+        kinds_json = msgspec.json.encode(list(kinds)).decode()
+        parameters = {"now": micros(now), "user": user or "", "kinds": kinds_json}
+        with self._engine.reading(NOBODY) as connection:
+            return int(connection.rows(self._sql["unfinished_jobs"], parameters)[0][0])
+
+    def idle_sessions(self, before: datetime, limit: int) -> list[tuple[str, str]]:
+        with self._engine.reading(NOBODY) as connection:
+            rows = connection.rows(self._sql["idle_sessions"], {"before": micros(before), "limit": limit})
+        return [(user, session) for user, session in rows]
+
+    def erase_user(self, user: str) -> dict[str, int]:
+        names = [table.name for table in TABLES]
+        names += [f"{table.name}_{table.many}" for table in TABLES if table.many]
+        gone: dict[str, int] = {}
+        with self._engine.writing(user) as connection:
+            for name in [*names, "entries", "users"]:
+                gone[name] = connection.change(f"DELETE FROM {name} WHERE user_id = :user", {"user": user})
+        self._engine.compact()
+        return gone
+
+    def check(self) -> list[str]:
+        return self._engine.check()
+
+    def compact(self) -> None:
+        self._engine.compact()
+
+    def close(self) -> None:
+        self._engine.close()
+
+    def _to_job(self, row: Row) -> Job:
+        job: Job = decode(row[1:], table_of(Job), self._vault, row[0])
+        return job
+
+

@@ -1,0 +1,247 @@
+"""Reads and writes of one user over SQL: the same code on every engine, bound to its user when it is made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from tenuto.ports import Vault, Vectors, Where
+from tenuto.records.base import evolve, from_micros, micros
+from tenuto.records.operations import Entry, EntryKind
+from tenuto.records.scope import User
+from tenuto.storage import queries
+from tenuto.storage.conditions import select_sql, where_sql
+from tenuto.storage.engine import Connection, Row, SqlEngine
+from tenuto.storage.tables import Table, decode, encode, row_id, table_of
+
+T = TypeVar("T")
+CHUNK = 500
+"""Ids in one statement."""
+
+
+class SqlReader:
+    """A consistent view of one user."""
+
+    def __init__(self, engine: SqlEngine, connection: Connection, vault: Vault, user: str) -> None:
+        self._engine = engine
+        self._connection = connection
+        self._vault = vault
+        self._user = user
+        self._sql = queries.load(engine.dialect)
+
+    @property
+    def user(self) -> str:
+        return self._user
+
+    def profile(self) -> User | None:
+        rows = self._rows("get_user")
+        return self._to_user(rows[0]) if rows else None
+
+    def get(self, type_: type[T], id: str) -> T | None:
+        return self.get_many(type_, [id]).get(id)
+
+    def get_many(self, type_: type[T], ids: Sequence[str]) -> dict[str, T]:
+        table, found = table_of(type_), {}
+        for start in range(0, len(ids), CHUNK):
+            part = ids[start : start + CHUNK]
+            names = {f"i{n}": row_id(id, table, self._vault, self._user) for n, id in enumerate(part)}
+            marks = ", ".join(f":{name}" for name in names)
+            sql = f"SELECT {queries.columns(table)} FROM {table.name} WHERE user_id = :user AND id IN ({marks})"
+            for row in self._connection.rows(sql, {"user": self._user, **names}):
+                record = self._decode(row, table)
+                found[record.id] = record
+        return found
+
+    def find(
+        self,
+        type_: type[T],
+        *where: Where,
+        order: str = "id",
+        limit: int | None = None,
+        after: tuple[Any, str] | None = None,
+    ) -> list[T]:
+        table = table_of(type_)
+        sql, parameters = select_sql(table, where, self._vault, self._user, order=order, limit=limit, after=after)
+        return [self._decode(row, table) for row in self._connection.rows(sql, parameters)]
+
+    def count(self, type_: type[Any], *where: Where) -> int:
+        table = table_of(type_)
+        condition, parameters = where_sql(table, where, self._vault, self._user)
+        rows = self._connection.rows(f"SELECT count(*) FROM {table.name} WHERE {condition}", parameters)
+        return int(rows[0][0])
+
+    def ids(self, type_: type[Any], *where: Where) -> set[str]:
+        table = table_of(type_)
+        if table.keyed_id:
+            return {record.id for record in self.find(type_, *where)}
+        condition, parameters = where_sql(table, where, self._vault, self._user)
+        return {row[0] for row in self._connection.rows(f"SELECT id FROM {table.name} WHERE {condition}", parameters)}
+
+    def stats(self) -> dict[str, Any]:
+        total, oldest, newest, average = self._rows("message_stats")[0]
+        return {
+            "total_messages": int(total),
+            "total_memories": int(self._rows("count_memories")[0][0]),
+            "total_summaries": int(self._rows("count_summaries")[0][0]),
+            "total_pins": int(self._rows("count_pins")[0][0]),
+            "oldest_message": None if oldest is None else from_micros(oldest),
+            "newest_message": None if newest is None else from_micros(newest),
+            "average_importance": None if average is None else float(average),
+        }
+
+    def entries_since(self, seq: int, limit: int) -> list[Entry]:
+        return [self._to_entry(row) for row in self._rows("entries_since", seq=seq, limit=limit)]
+
+    def unembedded(self, model: str, limit: int) -> list[Entry]:
+        return [self._to_entry(row) for row in self._rows("unembedded", model=model, limit=limit)]
+
+    def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
+        return list(self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit))
+
+    def _rows(self, name: str, **parameters: Any) -> list[Row]:
+        return self._connection.rows(self._sql[name], {"user": self._user, **parameters})
+
+    def _decode(self, row: Row, table: Table) -> Any:
+        return decode(row, table, self._vault, self._user)
+
+    def _to_user(self, row: Row) -> User:
+        user_id, seq, epoch, created_at, body = row
+        plain = self._vault.open(user_id, "users", user_id, "body", bytes(body))
+        values = msgspec.json.decode(plain, type=dict[str, Any])
+        return User(user_id=user_id, seq=seq, epoch=epoch, created_at=from_micros(created_at), **values)
+
+    def _to_entry(self, row: Row) -> Entry:
+        kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector = row
+        return Entry(
+            kind=EntryKind(kind),
+            id=id,
+            at=from_micros(at),
+            seq=seq,
+            persona=persona,
+            session_id=session_id,
+            role=role,
+            speaker=speaker,
+            links=tuple(links.split()) if links else (),
+            model=model or None,
+            tokens=bytes(tokens),
+            vector=self._engine.unpack_vector(vector),
+        )
+
+
+class SqlTransaction(SqlReader):
+    """Reads and writes that become visible together. The user's row is locked from the first line to the commit."""
+
+    def __init__(self, engine: SqlEngine, connection: Connection, vault: Vault, user: str, now: int) -> None:
+        super().__init__(engine, connection, vault, user)
+        self._now = now
+        rows = self._rows("lock_user")
+        self._exists = bool(rows)
+        self._seq, self._epoch = (rows[0][1], rows[0][2]) if rows else (0, 0)
+        self._begun = (self._seq, self._epoch)
+
+    def put(self, *records: Any) -> None:
+        for record in records:
+            self._insert(record, replace=True)
+
+    def add(self, record: Any) -> bool:
+        return self._insert(record, replace=False)
+
+    def remove(self, type_: type[Any], *ids: str) -> int:
+        table, removed = table_of(type_), 0
+        for id in ids:
+            key = {"user": self._user, "id": row_id(id, table, self._vault, self._user)}
+            removed += self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", key)
+            self._unlink(table, key)
+        if removed:
+            self._epoch += 1
+        return removed
+
+    def index(self, *entries: Entry) -> None:
+        self._ensure_user()
+        for entry in entries:
+            values = {
+                "seq": self._next(),
+                "kind": entry.kind.value,
+                "id": entry.id,
+                "at": micros(entry.at),
+                "persona": entry.persona,
+                "session_id": entry.session_id,
+                "role": entry.role,
+                "speaker": entry.speaker,
+                "links": " ".join(entry.links),
+                "model": entry.model or "",
+                "tokens": entry.tokens,
+                "vector": self._engine.pack_vector(entry.vector),
+            }
+            self._change("put_entry", **values)
+
+    def unindex(self, kind: EntryKind, *ids: str) -> None:
+        for id in ids:
+            if self._change("drop_entry", kind=kind.value, id=id):
+                self._epoch += 1
+
+    def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
+        done = 0
+        for (kind, id), vector in vectors.items():
+            packed = self._engine.pack_vector(vector)
+            done += self._change(
+                "embed_entry", seq=self._next(), model=model, vector=packed, kind=kind.value, id=id
+            )
+        return done
+
+    def set_user(self, user: User) -> None:
+        self._ensure_user()
+        self._change("set_user", body=self._user_body(user.timezone, user.settings))
+
+    def flush(self) -> None:
+        """Write the counters; called once before the commit."""
+        if (self._seq, self._epoch) != self._begun:
+            self._ensure_user()
+            self._change("advance_user", seq=self._seq, epoch=self._epoch)
+
+    def _insert(self, record: Any, *, replace: bool) -> bool:
+        self._ensure_user()
+        table = table_of(type(record))
+        if getattr(record, "seq", None) == 0:
+            record = evolve(record, seq=self._next())
+        row = encode(record, table, self._vault, self._user)
+        done = self._connection.change(queries.insert(table, replace=replace), row) > 0
+        if done and table.many:
+            self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
+        return done
+
+    def _link(self, table: Table, id: str, values: Sequence[str], *, fresh: bool) -> None:
+        if not fresh:
+            self._unlink(table, {"user": self._user, "id": id})
+        sql = (
+            f"INSERT INTO {table.name}_{table.many} (user_id, value, id) VALUES (:user, :value, :id) "
+            "ON CONFLICT DO NOTHING"
+        )
+        for value in values:
+            blinded = self._vault.blind(self._user, value)
+            self._connection.change(sql, {"user": self._user, "value": blinded, "id": id})
+
+    def _unlink(self, table: Table, key: dict[str, Any]) -> None:
+        if table.many:
+            self._connection.change(f"DELETE FROM {table.name}_{table.many} WHERE user_id = :user AND id = :id", key)
+
+    def _ensure_user(self) -> None:
+        if not self._exists:
+            self._change("add_user", created_at=self._now, body=self._user_body("UTC", {}))
+            self._seq, self._epoch = self._rows("lock_user")[0][1:3]
+            self._begun = (self._seq, self._epoch)
+            self._exists = True
+
+    def _user_body(self, timezone: str, settings: dict[str, Any]) -> bytes:
+        body = msgspec.json.encode({"timezone": timezone, "settings": settings})
+        return self._vault.seal(self._user, "users", self._user, "body", body)
+
+    def _next(self) -> int:
+        self._ensure_user()
+        self._seq += 1
+        return self._seq
+
+    def _change(self, name: str, **parameters: Any) -> int:
+        return self._connection.change(self._sql[name], {"user": self._user, **parameters})

@@ -1,0 +1,201 @@
+"""Which record lives in which table, and how a record becomes a row.
+
+Every table has the same shape: ``user_id`` and ``id`` (the key), a few *plain* columns that listings filter and sort
+by, and ``body``: everything else as JSON. Only ``body`` holds content, so sealing it seals the record; a plain column
+that would tell something about content is *keyed* (the vault replaces its value by a stand-in, and the real value is
+in the body). Adding a field to a record needs no migration; adding a plain column does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from tenuto.errors import InputError, StoreCorrupt
+from tenuto.ports import Vault
+from tenuto.records.base import from_micros, micros
+from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
+from tenuto.records.operations import Event, Job, Receipt
+from tenuto.records.scope import Identity
+from tenuto.records.workflow import Artifact, Outcome, Workflow, WorkflowTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A plain column. ``kind``: text, int, real, flag (0 or 1), time (microseconds)."""
+
+    name: str
+    kind: str = "text"
+    nullable: bool = False
+    keyed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``."""
+
+    name: str
+    type: type[Any]
+    columns: tuple[Column, ...]
+    keyed_id: bool = False
+    many: str | None = None
+
+    def column(self, name: str) -> Column:
+        """A column by name, or a clear error: names from outside never reach SQL unchecked."""
+        for column in (Column("id"), *self.columns):
+            if column.name == name:
+                return column
+        known = ", ".join(column.name for column in self.columns)
+        raise InputError(f"'{name}' is not something {self.name} can be filtered or sorted by. Known: {known}.")
+
+
+def _columns(text: str) -> tuple[Column, ...]:
+    """``name:kind`` words; ``?`` behind a name allows null, ``*`` marks it keyed."""
+    parsed = []
+    for word in text.split():
+        name, _, kind = word.partition(":")
+        parsed.append(Column(name.strip("?*"), kind or "text", nullable="?" in name, keyed="*" in name))
+    return tuple(parsed)
+
+
+TABLES: tuple[Table, ...] = (
+    Table(
+        "messages",
+        Message,
+        _columns(
+            "seq:int session_id persona? channel role external_id? at:time importance:real trust source"
+        ),
+    ),
+    Table(
+        "sessions",
+        Session,
+        _columns(
+            "persona? channel status started_at:time last_activity_at:time ended_at?:time external_id? turn_count:int"
+        ),
+    ),
+    Table("session_states", SessionState, _columns("message_count:int last_interaction?:time")),
+    Table(
+        "summaries",
+        Summary,
+        _columns(
+            "kind persona? session_id? topic?* version:int current:flag start_seq:int end_seq:int created_at:time "
+            "importance:real"
+        ),
+    ),
+    Table(
+        "key_points",
+        KeyPoint,
+        _columns("session_id persona? type weight:real resolved:flag created_at:time message_id?"),
+    ),
+    Table(
+        "memories",
+        Memory,
+        _columns(
+            "key* slot?* domain kind attribute?* status persona? importance:real pinned:flag proactive_use trust "
+            "source session_id? created_at:time updated_at:time valid_from?:time valid_to?:time "
+            "last_reinforced_at?:time superseded_by?"
+        ),
+        many="entities",
+    ),
+    Table(
+        "entities",
+        Entity,
+        _columns("type merged_into?* mentions:int updated_at:time"),
+        keyed_id=True,
+    ),
+    Table("entity_merges", EntityMerge, _columns("status duplicate* into* created_at:time")),
+    Table(
+        "todos",
+        Todo,
+        _columns(
+            "kind status slot?* persona? due?:time completed_at?:time created_at:time session_id? source importance:real"
+        ),
+        many="entities",
+    ),
+    Table("agent_states", AgentState, _columns("updated_at:time")),
+    Table("state_changes", StateChange, _columns("persona? at:time")),
+    Table("workflows", Workflow, _columns("definition state session_id? persona? updated_at:time")),
+    Table("workflow_turns", WorkflowTurn, _columns("workflow_id turn:int at:time")),
+    Table("artifacts", Artifact, _columns("workflow_id kind created_at:time")),
+    Table("outcomes", Outcome, _columns("track skill at:time seq:int")),
+    Table("identities", Identity, _columns("channel verified_at?:time"), keyed_id=True),
+    Table(
+        "jobs",
+        Job,
+        _columns(
+            "kind status run_at:time dedupe? lease_until?:time fence:int attempts:int created_at:time finished_at?:time"
+        ),
+    ),
+    Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
+    Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+)
+
+BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
+
+
+def table_of(type_: type[Any]) -> Table:
+    """The table of a record type."""
+    try:
+        return BY_TYPE[type_]
+    except KeyError:
+        raise InputError(f"{type_.__name__} is not kept in a table of its own.") from None
+
+
+def encode(record: Any, table: Table, vault: Vault, user: str) -> dict[str, Any]:
+    """A row: every column's value and the sealed body."""
+    row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user)}
+    in_columns = {"user_id"} if table.keyed_id else {"user_id", "id"}
+    for column in table.columns:
+        row[column.name] = column_value(getattr(record, column.name), column, vault, user)
+        if not column.keyed:
+            in_columns.add(column.name)
+    body = {part.name: getattr(record, part.name) for part in fields(record) if part.name not in in_columns}
+    row["body"] = vault.seal(user, table.name, row["id"], "body", msgspec.json.encode(body))
+    return row
+
+
+def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
+    """The record of a row read as (id, columns…, body)."""
+    body = vault.open(user, table.name, row[0], "body", bytes(row[-1]))
+    try:
+        values: dict[str, Any] = msgspec.json.decode(body)
+        if not table.keyed_id:
+            values["id"] = row[0]
+        for column, value in zip(table.columns, row[1:-1], strict=True):
+            if not column.keyed:
+                values[column.name] = _plain(value, column)
+        if table.type is Job:
+            values["user_id"] = user
+        return msgspec.convert(values, type=table.type)
+    except msgspec.MsgspecError as error:
+        raise StoreCorrupt(f"{table.name} {row[0]} cannot be read: {error}. Run 'tenuto doctor'.") from error
+
+
+def row_id(id: str, table: Table, vault: Vault, user: str) -> str:
+    """The key of a row: the id, or its stand-in where the id itself is content."""
+    return vault.blind(user, id) if table.keyed_id else id
+
+
+def column_value(value: Any, column: Column, vault: Vault, user: str) -> Any:
+    """What is stored (or compared) in a plain column."""
+    if value is None:
+        return None
+    if column.kind == "time":
+        return micros(value) if isinstance(value, datetime) else value
+    if column.kind == "flag":
+        return int(value)
+    if column.kind == "text":
+        return vault.blind(user, str(value)) if column.keyed else str(value)
+    return value
+
+
+def _plain(value: Any, column: Column) -> Any:
+    if value is None:
+        return None
+    if column.kind == "time":
+        return from_micros(value)
+    return bool(value) if column.kind == "flag" else value

@@ -1,0 +1,31 @@
+"""Fixtures that every test may use."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests import servers
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> str:
+    """A real PostgreSQL with pgvector; its maintenance database."""
+    return servers.postgres().url()
+
+
+@pytest.fixture
+def fresh_database(postgres_url: str) -> Callable[[], str]:
+    """Makes a new, empty PostgreSQL database at each call and returns its URL."""
+    return servers.fresh_database
+
+
+@pytest.fixture
+def redis_url() -> str:
+    """A real server that speaks Redis, empty."""
+    valkey = servers.valkey()
+    valkey.flush()
+    return valkey.url()
+
+
+def pytest_sessionfinish() -> None:
+    servers.stop_all()

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tenuto.recall import segments
+from tenuto.recall.index import NONE, UserIndex, pack
+from tenuto.recall.indexes import Indexes
+from tenuto.recall.lexical import lexical
+from tenuto.records.operations import Entry, EntryKind
+from tenuto.records.scope import User
+from tenuto.text import words
+
+START = datetime(2025, 1, 1, tzinfo=UTC)
+DIMENSION = 8
+
+
+def vector(seed: int) -> np.ndarray[Any, Any]:
+    found = np.random.default_rng(seed).normal(size=DIMENSION)
+    return found / np.linalg.norm(found)
+
+
+def entry(number: int, text: str, *, session: str = "s", embedded: bool = True, **changes: Any) -> Entry:
+    made = Entry(
+        kind=EntryKind.MESSAGE,
+        id=f"msg_{number:06d}",
+        at=START + timedelta(minutes=number),
+        seq=number + 1,
+        session_id=session,
+        tokens=words.pack(words.tokens(text)),
+        vector=pack(vector(number)) if embedded else None,
+        model="m" if embedded else None,
+    )
+    return replace(made, **changes)
+
+
+def hashes(text: str) -> np.ndarray[Any, Any]:
+    return np.array([words.token_hash(token) for token in dict.fromkeys(words.tokens(text))], np.uint64)
+
+
+def scores(index: UserIndex, query: str) -> dict[str, tuple[float, float]]:
+    view = index.view()
+    found = lexical(view, hashes(query))
+    living = view.living()
+    return {
+        view.ids[row]: (round(float(found.own[row]), 4), round(float(found.around[row]), 4))
+        for row in range(view.size)
+        if living[row]
+    }
+
+
+WORDS = ["apple", "pear", "plum", "fig", "melon", "grape", "lemon", "kiwi"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=40), st.randoms(use_true_random=False))
+def test_growing_one_by_one_scores_as_loading_at_once(texts: list[list[str]], random: Any) -> None:
+    entries = [entry(number, " ".join(text), session=f"s{number % 3}") for number, text in enumerate(texts)]
+    whole = UserIndex("m", DIMENSION)
+    whole.apply(entries)
+    shuffled = list(entries)
+    random.shuffle(shuffled)
+    grown = UserIndex("m", DIMENSION)
+    for one in shuffled:
+        grown.apply([one])
+    assert scores(grown, "apple fig kiwi") == scores(whole, "apple fig kiwi")
+
+
+def test_bm25_is_the_formula() -> None:
+    index = UserIndex("m", DIMENSION)
+    index.apply([entry(0, "apple apple pear"), entry(1, "plum"), entry(2, "apple fig melon grape", session="t")])
+    idf = np.log1p((3 - 2 + 0.5) / (2 + 0.5))
+    mean = 8 / 3
+    expected = idf * 2 * 2.2 / (2 + 1.2 * (0.5 + 0.5 * 3 / mean))
+    found = scores(index, "apple")
+    assert found["msg_000000"][0] == pytest.approx(expected, abs=1e-3)
+    assert found["msg_000001"] == (0.0, found["msg_000001"][1])
+    assert found["msg_000001"][1] > 0, "the neighbour said it"
+    assert found["msg_000002"][1] > 0
+
+
+def test_segments_and_tail_hold_the_same_postings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segments, "TAIL", 4)
+    monkeypatch.setattr(segments, "FANOUT", 2)
+    store = segments.WordStore()
+    expected: dict[int, dict[int, int]] = {}
+    rng = np.random.default_rng(1)
+    for row in range(200):
+        tokens = rng.integers(0, 12, size=rng.integers(0, 6)).astype(np.uint64)
+        for token in tokens.tolist():
+            expected.setdefault(token, {}).setdefault(row, 0)
+            expected[token][row] += 1
+        store.add(tokens, np.full(len(tokens), row, np.int32), 1)
+    seen = store.words()
+    assert len(seen.segments) < 10, "equal-sized segments were merged"
+    wanted = np.arange(13, dtype=np.uint64)
+    for token, (rows, counts) in zip(wanted.tolist(), seen.postings(wanted), strict=True):
+        assert dict(zip(rows.tolist(), counts.astype(int).tolist(), strict=True)) == expected.get(token, {})
+
+
+def test_a_view_does_not_change_while_the_index_does() -> None:
+    index = UserIndex("m", DIMENSION)
+    index.apply([entry(0, "apple"), entry(1, "pear", embedded=False)])
+    view = index.view()
+    before = (lexical(view, hashes("apple pear")).own.tolist(), view.cosine(vector(1).astype(np.float32)).tolist())
+    index.apply([entry(1, "pear", seq=5), entry(0, "plum", seq=6), *(entry(n, "apple pear", seq=n + 9) for n in range(2, 300))])
+    assert (lexical(view, hashes("apple pear")).own.tolist(), view.cosine(vector(1).astype(np.float32)).tolist()) == before
+    assert view.living().all()
+    assert index.view().size == 301 and index.view().alive == 300
+
+
+def test_a_vector_that_comes_later_is_found_and_a_foreign_one_is_not() -> None:
+    index = UserIndex("m", DIMENSION)
+    index.apply([entry(0, "apple", embedded=False), entry(1, "pear", model="other")])
+    assert index.view().cosine(vector(0).astype(np.float32)).tolist() == [0.0, 0.0]
+    assert [index.view().ids[row] for row in index.view().unembedded()] == ["msg_000001", "msg_000000"]
+    index.apply([entry(0, "apple", seq=7)])
+    assert index.view().size == 2
+    assert index.view().cosine(vector(0).astype(np.float32))[0] == pytest.approx(1.0, abs=1e-2)
+    index.set_vectors({"msg_000001": vector(1).astype(np.float32), "msg_unknown": vector(2).astype(np.float32)})
+    assert index.view().cosine(vector(1).astype(np.float32))[1] == pytest.approx(1.0, abs=1e-2)
+
+
+def test_messages_are_chained_by_time_whatever_order_they_come_in() -> None:
+    index = UserIndex("m", DIMENSION)
+    index.apply([entry(0, "a"), entry(4, "e"), entry(9, "z", session="t")])
+    index.apply([entry(2, "c", seq=20)])
+    view = index.view()
+    before, after = view.neighbours()
+    names = {view.ids[row]: (before[row], after[row]) for row in range(view.size)}
+
+    def name(row: int) -> str | None:
+        return None if row == NONE else view.ids[row]
+
+    assert [name(row) for row in names["msg_000002"]] == ["msg_000000", "msg_000004"]
+    assert [name(row) for row in names["msg_000009"]] == [None, None]
+
+
+class FakeReader:
+    """Entries of one user in a list: what :class:`Indexes` needs of a reader."""
+
+    def __init__(self, user: str = "ana") -> None:
+        self.user = user
+        self.entries: list[Entry] = []
+        self.epoch = 0
+        self.created_at = START
+        self.reads = 0
+
+    def profile(self) -> User | None:
+        seq = max((one.seq for one in self.entries), default=0)
+        return User(user_id=self.user, created_at=self.created_at, seq=seq, epoch=self.epoch) if self.entries else None
+
+    def entries_since(self, seq: int, limit: int) -> list[Entry]:
+        self.reads += 1
+        return sorted((one for one in self.entries if one.seq > seq), key=lambda one: one.seq)[:limit]
+
+
+def test_an_index_is_refreshed_by_what_is_new_and_made_anew_when_something_went() -> None:
+    indexes, reader = Indexes(1 << 30), FakeReader()
+    assert indexes.fresh(reader, "m", DIMENSION).view().size == 0  # type: ignore[arg-type]
+    reader.entries = [entry(0, "apple"), entry(1, "pear")]
+    first = indexes.fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    reads = reader.reads
+    assert indexes.fresh(reader, "m", DIMENSION) is first and reader.reads == reads, "nothing new, nothing read"  # type: ignore[arg-type]
+    reader.entries.append(entry(2, "plum"))
+    assert indexes.fresh(reader, "m", DIMENSION) is first and first.view().size == 3  # type: ignore[arg-type]
+    del reader.entries[0]
+    reader.epoch += 1
+    rebuilt = indexes.fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    assert rebuilt is not first and rebuilt.view().size == 2
+    reader.created_at += timedelta(days=1)
+    reader.epoch = 0
+    reader.entries = [entry(0, "new life")]
+    assert list(indexes.fresh(reader, "m", DIMENSION).view().ids) == ["msg_000000"]  # type: ignore[arg-type]
+    assert indexes.fresh(reader, "other", DIMENSION).view().has_vector().sum() == 0  # type: ignore[arg-type]
+
+
+def test_the_least_recently_used_index_goes_first() -> None:
+    readers = []
+    for number in range(4):
+        reader = FakeReader(f"user{number}")
+        reader.entries = [entry(n, "apple pear") for n in range(100)]
+        readers.append(reader)
+    size = Indexes(1 << 30).fresh(readers[0], "m", DIMENSION).nbytes  # type: ignore[arg-type]
+    indexes = Indexes(int(2.5 * size))
+    first = indexes.fresh(readers[0], "m", DIMENSION)  # type: ignore[arg-type]
+    indexes.fresh(readers[1], "m", DIMENSION)  # type: ignore[arg-type]
+    indexes.fresh(readers[0], "m", DIMENSION)  # type: ignore[arg-type]
+    indexes.fresh(readers[2], "m", DIMENSION)  # type: ignore[arg-type]
+    assert len(indexes) == 2 and indexes.nbytes <= indexes.limit_bytes
+    assert indexes.fresh(readers[0], "m", DIMENSION) is first  # type: ignore[arg-type]
+    indexes.drop("user0")
+    assert indexes.fresh(readers[0], "m", DIMENSION) is not first  # type: ignore[arg-type]
