@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
 from tenuto.recall.indexes import Indexes
+from tenuto.workflow.registry import Definitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +21,4 @@ class Deps:
     policy: Policy
     indexes: Indexes
     model: Model | None = None
+    definitions: Definitions = field(default_factory=Definitions)

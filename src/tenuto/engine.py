@@ -31,6 +31,8 @@ from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
 from tenuto.user import UserMemory
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.load import load as load_definition
 
 
 class Tenuto:
@@ -52,6 +54,11 @@ class Tenuto:
             channel=clean.name(channel, limits, what="channel"),
         )
         return UserMemory(self.deps, scope, self._wake)
+
+    def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
+        """Register a workflow definition: one made in code, or the file that holds one."""
+        made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
+        return self.deps.definitions.add(made)
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""

@@ -252,6 +252,8 @@ class WorkflowPolicy:
     """Question keys that are kept."""
     answer_bytes: int = 256 * 1024
     """Longest answer of a model that is read at all."""
+    artifact_bytes: int = 1024 * 1024
+    """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""

@@ -55,6 +55,8 @@ class Workflow:
     pending: PendingPatch | None = None
     asked: tuple[str, ...] = ()
     """Question keys, newest last; the empty string stands for a turn that asked nothing."""
+    question: str = ""
+    """The words of the question that is open, as it was asked."""
     turn: int = 0
     error: str | None = None
     settled: str | None = None
@@ -120,3 +122,7 @@ class ModelKey:
     created_at: datetime
     tested_at: datetime | None = None
     working: bool | None = None
+
+
+NEVER_EXPORTED: tuple[type, ...] = (ModelKey,)
+"""Records that leave the store by no export, backup for people, or copy: whoever needs a key enters it again."""

@@ -21,7 +21,7 @@ from tenuto.workflow.definition import Definition, migrate
 from tenuto.workflow.draft import Change
 from tenuto.workflow.phrases import Consent, consent
 from tenuto.workflow.propose import Proposal, merge
-from tenuto.workflow.questions import asked_fields, still_open
+from tenuto.workflow.questions import last_question, still_open
 from tenuto.workflow.turn import USER, Decision, Turn, close, gate, holds_the_floor, settle_locks
 
 EXTERNAL = "external"
@@ -93,7 +93,14 @@ def current(definition: Definition, workflow: Workflow) -> Workflow:
         return workflow
     locks = tuple(lock for lock in workflow.locks if spec.get(lock.field) == lock.value and lock.field in spec)
     return replace(
-        workflow, definition_version=definition.version, state=state, spec=spec, locks=locks, pending=None, asked=()
+        workflow,
+        definition_version=definition.version,
+        state=state,
+        spec=spec,
+        locks=locks,
+        pending=None,
+        asked=(),
+        question="",
     )
 
 
@@ -130,7 +137,7 @@ def hear(
     if heard.external:
         changes = [replace(change, explicit=False, by=f"{EXTERNAL}:{change.by}") for change in changes]
     turn = gate(definition, workflow, changes, policy, external=heard.external, now=now)
-    turn.refused.extend([*proposal.refused, *modelled.refused])
+    turn.dropped.extend([*proposal.refused, *modelled.refused])
     intent = proposal.intent or ("inform" if changes else "talk")
     return close(
         definition, workflow, turn, intent, now, policy,
@@ -228,4 +235,5 @@ def fields_asked(definition: Definition, workflow: Workflow, now: datetime) -> t
     """The fields that a bare answer is about. A staged change is answered by yes or no, never by a bare value."""
     if holds_the_floor(workflow.pending, now):
         return ()
-    return asked_fields(definition, workflow, definition.judge(workflow.spec), now)
+    standing = last_question(definition, workflow, definition.judge(workflow.spec), now)
+    return standing.fields if standing is not None else ()

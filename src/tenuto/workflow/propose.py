@@ -21,7 +21,6 @@ from tenuto.workflow.definition import Definition
 from tenuto.workflow.draft import Change
 from tenuto.workflow.parsers import Said, read_list, read_text
 
-PARSER = "parser"
 MODEL = "model"
 MOST_INTENT = 40
 
@@ -59,7 +58,7 @@ class Proposal:
     """Operations that somebody proposes, not judged yet. ``by`` says who."""
 
     operations: tuple[Any, ...] = ()
-    by: str = PARSER
+    by: str = "parser"
     intent: str = ""
     refused: tuple[str, ...] = ()
 
@@ -86,7 +85,7 @@ def read_message(definition: Definition, text: str, asked: Sequence[str], now: d
         if takes_anything and said.asked:
             free.append(name)
         found[name] = Change(
-            field=name, value=reading.value, explicit=reading.explicit, confidence=reading.confidence, by=PARSER
+            field=name, value=reading.value, explicit=reading.explicit, confidence=reading.confidence, by="parser"
         )
     if len(found) > 1:
         # The text names other fields too, so the whole of it is nobody's free answer.

@@ -60,13 +60,13 @@ def next_question(definition: Definition, workflow: Workflow, verdict: Verdict, 
     return next((one for one in open_questions(definition, workflow, verdict, now) if one.key != last), None)
 
 
-def asked_fields(definition: Definition, workflow: Workflow, verdict: Verdict, now: datetime) -> tuple[str, ...]:
-    """The fields that a bare answer is about: those of the question asked last, if it is still open.
+def last_question(definition: Definition, workflow: Workflow, verdict: Verdict, now: datetime) -> Question | None:
+    """The question that was asked last, if it is still open.
 
     A turn that asked nothing does not make an answer late: the question before it stands.
     """
     last = next((key for key in reversed(workflow.asked) if key), "")
-    return next((one.fields for one in open_questions(definition, workflow, verdict, now) if one.key == last), ())
+    return next((one for one in open_questions(definition, workflow, verdict, now) if one.key == last), None)
 
 
 def wording(definition: Definition, name: str) -> str:

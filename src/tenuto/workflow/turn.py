@@ -27,10 +27,11 @@ from tenuto.workflow import collector, draft, machine
 from tenuto.workflow.collector import Settlement, is_live
 from tenuto.workflow.definition import Definition
 from tenuto.workflow.draft import Change
-from tenuto.workflow.questions import Question, next_question, still_open
+from tenuto.workflow.questions import Question, last_question, next_question, still_open
 from tenuto.workflow.shape import Verdict
 
 USER = "user"
+PARSER = "parser"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +57,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What a turn has come to so far."""
+    """What a turn has come to so far.
+
+    ``refused`` is told to the person; ``dropped`` is not: it is about what a model proposed, and may quote it.
+    """
 
     applied: list[Change] = field(default_factory=list)
     staged: list[Change] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
 
 
 def gate(
@@ -77,7 +82,8 @@ def gate(
     locked = {lock.field for lock in workflow.locks if lock.locked}
     for change in changes:
         read = draft.read_patch(definition, workflow.spec, [change.operation(workflow.spec)], policy)
-        turn.refused.extend(read.refused)
+        told = turn.refused if change.by in (USER, PARSER) else turn.dropped
+        told.extend(read.refused)
         if not read.changes:
             continue
         if external:
@@ -86,7 +92,7 @@ def gate(
             if change.explicit:
                 turn.staged.append(change)
             else:
-                turn.refused.append(f"'{change.field}' is settled; only the person can change it, by saying so.")
+                turn.dropped.append(f"'{change.field}' is settled; only the person can change it, by saying so.")
         elif definition.fields[change.field].hard and not change.explicit:
             turn.staged.append(change)
         else:
@@ -169,7 +175,10 @@ def close(
     if not external and definition.machine.may_change(workflow.state):
         question = next_question(definition, workflow, verdict, now)
         asked = (*workflow.asked, question.key if question else "")[-policy.asked :]
-        workflow = replace(workflow, asked=asked)
+        standing = question or last_question(definition, replace(workflow, asked=asked), verdict, now)
+        workflow = replace(workflow, asked=asked, question=standing.text if standing else "")
+    elif not external:
+        workflow = replace(workflow, question="")
     makers = sorted({change.by for change in (*turn.applied, *turn.staged)})
     fresh = pending is not None and pending is not before.pending
     decision = Decision(
@@ -180,14 +189,14 @@ def close(
         made_by=", ".join(makers) or made_by,
         applied=applied,
         staged=pending.patch if pending is not None and fresh else (),
-        refused=tuple(turn.refused),
+        refused=(*turn.refused, *turn.dropped),
         replaced=replaced,
         settlement=settlement,
         digest=pending.digest if pending is not None else None,
         moves=passed,
         question=question,
     )
-    return replace(decision, text=_reply(decision, before, waiting=waiting))
+    return replace(decision, text=_reply(decision, before, turn.refused, waiting=waiting))
 
 
 def _pending(
@@ -240,7 +249,7 @@ def settle_locks(
     return tuple(locks.values())
 
 
-def _reply(decision: Decision, before: Workflow, *, waiting: bool) -> str:
+def _reply(decision: Decision, before: Workflow, refused: Iterable[str], *, waiting: bool) -> str:
     """What the person is told, in the same words for the same turn."""
     workflow = decision.workflow
     parts = []
@@ -248,7 +257,7 @@ def _reply(decision: Decision, before: Workflow, *, waiting: bool) -> str:
         parts.append(collector.SAYS[decision.settlement])
     if decision.applied and decision.settlement is None:
         parts.append(f"Noted: {', '.join(_noted(operation) for operation in decision.applied)}.")
-    parts.extend(decision.refused)
+    parts.extend(refused)
     if decision.replaced is not None and before.pending is not None:
         parts.append(f"This replaces the earlier proposal ({before.pending.shown})")
     asks = decision.question.text if decision.question is not None else ""
