@@ -15,6 +15,7 @@ from typing import Any
 
 from tenuto import settings
 from tenuto.deps import Deps
+from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
@@ -74,6 +75,18 @@ class Tenuto:
     def reembed(self, progress: Callable[[int], None] | None = None) -> int:
         """Give everything a vector of the current model. May be stopped and taken up again; search works meanwhile."""
         return sum(embed_user(self.deps, user, progress) for user in self.users())
+
+    def unembedded(self) -> int:
+        """How many entries wait for a vector of the current model."""
+        total = 0
+        for user in self.users():
+            with self.deps.store.reading(user) as reader:
+                total += len(reader.unembedded(self.deps.embedder.model, 10**9))
+        return total
+
+    def examine(self) -> list[dict[str, Any]]:
+        """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``."""
+        return examine(self.deps)
 
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""

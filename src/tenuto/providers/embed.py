@@ -4,10 +4,11 @@
 one range for the whole input tensor. In a batch every text therefore shifts the range of its neighbours: over 600
 chat turns the cosine between a text embedded alone and in a batch of 8, 16 or 32 was 0.992 on average and 0.977 at
 worst, and sorting into batches of equal length (no padding at all) did not help. Alone, the difference between runs,
-threads and thread counts is exactly 0, so the same text has the same vector whenever and wherever it is embedded.
+threads and thread counts is exactly 0, so the same text has the same vector at every time on this machine.
 
-Speed does not suffer: many texts are spread over ``threads`` workers that each run one at a time with the GIL released,
-which gave 270 chat turns per second on two cores; batches of 8 to 32 with two threads inside gave 148 to 258.
+It costs some speed: in one run on one thread, 146 chat turns per second alone against 161–177 in batches. Many texts
+are spread over ``threads`` workers that each run one at a time with the GIL released, so a second core almost doubles
+it (137–142 turns per second with one thread, 268–272 with two).
 
 Not measured: another CPU family, whose int8 instructions may round differently.
 """

@@ -1,0 +1,70 @@
+"""``tenuto db upgrade | reembed`` and ``tenuto doctor``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from tenuto import settings as environment
+from tenuto.providers.system import system_clock
+from tenuto.providers.vault import PlainVault
+from tenuto.storage.opening import open_store
+from tenuto.surfaces.cli.shared import Settings
+
+
+@click.group()
+def db() -> None:
+    """Look after the database."""
+
+
+@db.command()
+@click.pass_obj
+def upgrade(settings: Settings) -> None:
+    """Bring the schema up to this version's. A SQLite file upgrades itself when it is opened."""
+    url = settings.db or environment.connection("db") or "tenuto.db"
+    store = open_store(url, PlainVault(), system_clock, upgrade=True)
+    try:
+        problems = store.check()
+    finally:
+        store.close()
+    settings.show({"problems": problems}, lambda: click.echo("\n".join(problems) or "The schema is up to date."))
+    sys.exit(1 if problems else 0)
+
+
+@db.command()
+@click.pass_obj
+def reembed(settings: Settings) -> None:
+    """Give everything a vector of the current model. Can be stopped and started again; search works meanwhile."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with settings.store(background=False) as store, Progress(*columns, console=Console(stderr=True)) as bar:
+        model = store.deps.embedder.model
+        task = bar.add_task(f"embedding with {model}", total=store.unembedded())
+        done = store.reembed(lambda step: bar.advance(task, step))
+    settings.show({"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}."))
+
+
+@db.command()
+@click.pass_obj
+def compact(settings: Settings) -> None:
+    """Leave no trace of deleted rows in the files, where the engine can."""
+    with settings.store(background=False) as store:
+        store.deps.store.compact()
+
+
+@click.command()
+@click.pass_obj
+def doctor(settings: Settings) -> None:
+    """Check that everything works: the store, its schema, the embedder, waiting and failed jobs."""
+    with settings.store(background=False) as store:
+        findings = store.examine()
+
+    def render() -> None:
+        for finding in findings:
+            mark = click.style("ok ", fg="green") if finding["ok"] else click.style("bad", fg="red")
+            click.echo(f"{mark}  {finding['what']}: {finding['detail']}")
+
+    settings.show(findings, render)
+    sys.exit(0 if all(finding["ok"] for finding in findings) else 1)

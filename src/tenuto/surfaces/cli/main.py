@@ -1,0 +1,64 @@
+"""``tenuto``: every command parses, calls one verb and renders. A command's module is imported only when it is used.
+
+Exit codes: 0 done; 1 Tenuto could not do it (the error says why and what to do); 2 the command line was wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from tenuto.surfaces.cli.shared import Settings, fail
+
+COMMANDS = {
+    "observe": "tenuto.surfaces.cli.messages:observe",
+    "recall": "tenuto.surfaces.cli.messages:recall",
+    "context": "tenuto.surfaces.cli.messages:context",
+    "stats": "tenuto.surfaces.cli.messages:stats",
+    "db": "tenuto.surfaces.cli.database:db",
+    "doctor": "tenuto.surfaces.cli.database:doctor",
+}
+"""Name → module:command, in the order of ``tenuto --help``."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called, so that ``tenuto`` itself starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[name].partition(":")
+        command: click.Command = getattr(import_module(module), attribute)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--db", metavar="PATH|URL", help="The store: a file or postgresql://… [default: $TENUTO_DB or tenuto.db]")
+@click.option("--json", "as_json", is_flag=True, help="Print for machines.")
+@click.version_option(package_name="tenuto", prog_name="tenuto")
+@click.pass_context
+def cli(ctx: click.Context, db: str | None, as_json: bool) -> None:
+    """Memory for AI that talks with people: keeps what was said, and hands over the right few things."""
+    ctx.obj = Settings(db=db, as_json=as_json)
+
+
+def main() -> None:
+    """The console script."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        sys.exit(fail(error, "--json" in sys.argv))

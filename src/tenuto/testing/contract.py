@@ -1,0 +1,406 @@
+"""The contract that every store keeps. Subclass it, give it a store, and run it with pytest:
+
+    class TestMyStore(StoreContract):
+        @pytest.fixture
+        def store(self): ...
+"""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tenuto.errors import Conflict, InputError, StoreClosed
+from tenuto.ports import Store, Where
+from tenuto.records.base import evolve
+from tenuto.records.conversation import Message, Session, SessionStatus
+from tenuto.records.memory import Memory, Status, Todo, TodoKind
+from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
+from tenuto.records.scope import User
+from tenuto.records.workflow import Outcome
+from tenuto.testing.samples import LATER, NOW, memory, message, records
+
+ANA, BEN = "ana", "ben"
+
+
+def entry(id: str, kind: EntryKind = EntryKind.MEMORY, **changes: Any) -> Entry:
+    values: dict[str, Any] = {"kind": kind, "id": id, "at": NOW, "tokens": b"\x01" * 16, "links": ("msg_1", "msg_2")}
+    return Entry(**(values | changes))
+
+
+def vector(*numbers: float) -> bytes:
+    return np.array([*numbers, *([0.0] * (8 - len(numbers)))], dtype="<f2").tobytes()
+
+
+def put(store: Store, user: str, *rows: Any) -> None:
+    with store.writing(user) as tx:
+        tx.put(*rows)
+
+
+class StoreContract:
+    """Inherit and define the fixture ``store``: an empty store."""
+
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("record", records(), ids=lambda record: type(record).__name__)
+    def test_every_record_comes_back_as_it_went_in(self, store: Store, record: Any) -> None:
+        put(store, ANA, record)
+        with store.reading(ANA) as reader:
+            found = reader.get(type(record), record.id)
+        if isinstance(found, Job):
+            found = evolve(found, user_id=record.user_id)
+        if hasattr(record, "seq"):
+            assert found.seq > 0
+            found = evolve(found, seq=0)
+        assert found == record
+
+    @pytest.mark.parametrize("record", records(), ids=lambda record: type(record).__name__)
+    def test_one_user_never_sees_anothers_rows(self, store: Store, record: Any) -> None:
+        put(store, ANA, record)
+        with store.reading(BEN) as reader:
+            assert reader.get(type(record), record.id) is None
+            assert reader.find(type(record)) == []
+            assert reader.count(type(record)) == 0
+            assert reader.ids(type(record)) == set()
+
+    def test_two_users_may_have_the_same_ids(self, store: Store) -> None:
+        put(store, ANA, memory(content="ana's"))
+        put(store, BEN, memory(content="ben's"))
+        with store.writing(BEN) as tx:
+            tx.remove(Memory, "mem_1")
+        with store.reading(ANA) as reader:
+            kept = reader.get(Memory, "mem_1")
+        assert kept is not None and kept.content == "ana's"
+
+    def test_put_replaces_and_add_does_not(self, store: Store) -> None:
+        put(store, ANA, memory(content="first"), memory(content="second"))
+        with store.writing(ANA) as tx:
+            assert tx.add(memory(content="third")) is False
+            kept = tx.get(Memory, "mem_1")
+        assert kept is not None and kept.content == "second"
+
+    def test_an_exception_undoes_everything(self, store: Store) -> None:
+        put(store, ANA, memory())
+        with pytest.raises(ZeroDivisionError), store.writing(ANA) as tx:
+            tx.put(memory(content="changed"), message())
+            tx.remove(Memory, "mem_1")
+            tx.index(entry("mem_1"))
+            raise ZeroDivisionError
+        with store.reading(ANA) as reader:
+            assert reader.get(Memory, "mem_1") == memory()
+            assert reader.get(Message, "msg_1") is None
+            assert reader.entries_since(0, 10) == []
+        put(store, ANA, message())
+
+    def test_reading_an_unknown_user_gives_nothing_and_writes_nothing(self, store: Store) -> None:
+        with store.reading("nobody") as reader:
+            assert reader.profile() is None and reader.find(Memory) == [] and reader.stats()["total_messages"] == 0
+        assert store.users() == []
+
+    def test_taken_keys_are_refused(self, store: Store) -> None:
+        put(store, ANA, message("msg_1", external_id="same"), memory("mem_1", slot="same"))
+        with store.writing(ANA) as tx:
+            assert tx.add(message("msg_2", external_id="same")) is False
+            assert tx.add(memory("mem_2", slot="same")) is False
+            assert tx.add(memory("mem_3", slot=None)) is True
+            assert tx.add(memory("mem_4", slot=None)) is True
+        with pytest.raises(Conflict):
+            put(store, ANA, memory("mem_2", slot="same"))
+        put(store, BEN, message("msg_9", external_id="same"), memory("mem_9", slot="same"))
+
+    def test_a_freed_slot_can_be_taken(self, store: Store) -> None:
+        put(store, ANA, memory("mem_1", slot="s"))
+        put(store, ANA, memory("mem_1", slot=None), memory("mem_2", slot="s"))
+        with store.reading(ANA) as reader:
+            assert reader.count(Memory) == 2
+
+    # --- listings -----------------------------------------------------------------------------------------------------
+
+    def test_conditions(self, store: Store) -> None:
+        put(
+            store,
+            ANA,
+            memory("mem_1", importance=3.0, persona=None, status=Status.ACTIVE, pinned=False),
+            memory("mem_2", importance=7.0, persona="coach", valid_to=LATER, entities=("person:ana",)),
+            memory("mem_3", importance=9.0, persona="tutor", status=Status.FORGOTTEN, created_at=LATER),
+        )
+        with store.reading(ANA) as reader:
+
+            def ids(*where: Where) -> set[str]:
+                found = {record.id for record in reader.find(Memory, *where)}
+                assert found == reader.ids(Memory, *where) and len(found) == reader.count(Memory, *where)
+                return found
+
+            assert ids(Where("importance", ">=", 7)) == {"mem_2", "mem_3"}
+            assert ids(Where("importance", "<", 7.0)) == {"mem_1"}
+            assert ids(Where("persona", "is", None)) == {"mem_1"}
+            assert ids(Where("persona", "is not", None)) == {"mem_2", "mem_3"}
+            assert ids(Where("persona", "in", [None, "coach"])) == {"mem_1", "mem_2"}
+            assert ids(Where("persona", "in", [])) == set()
+            assert ids(Where("persona", "!=", "coach")) == {"mem_3"}
+            assert ids(Where("status", "=", Status.FORGOTTEN)) == {"mem_3"}
+            assert ids(Where("pinned", "=", False)) == {"mem_1"}
+            assert ids(Where("created_at", ">", NOW)) == {"mem_3"}
+            assert ids(Where("valid_to", "<=", LATER)) == {"mem_2"}
+            assert ids(Where("entities", "has", "org:acme")) == {"mem_1", "mem_3"}
+            assert ids(Where("id", "=", "mem_2"), Where("importance", ">", 8)) == set()
+
+    def test_links_follow_the_record(self, store: Store) -> None:
+        put(store, ANA, memory(entities=("person:a",)))
+        put(store, ANA, memory(entities=("person:b",)))
+        with store.reading(ANA) as reader:
+            assert reader.find(Memory, Where("entities", "has", "person:a")) == []
+            assert len(reader.find(Memory, Where("entities", "has", "person:b"))) == 1
+        with store.writing(ANA) as tx:
+            tx.remove(Memory, "mem_1")
+            assert tx.find(Memory, Where("entities", "has", "person:b")) == []
+
+    def test_order_and_pages(self, store: Store) -> None:
+        put(store, ANA, *(memory(f"mem_{i}", importance=float(i % 3)) for i in range(9)))
+        with store.reading(ANA) as reader:
+            for order in ("importance", "-importance", "id", "-id", "created_at", "-created_at"):
+                whole = [record.id for record in reader.find(Memory, order=order)]
+                name = order.removeprefix("-")
+                pages, after = [], None
+                while page := reader.find(Memory, order=order, limit=4, after=after):
+                    pages += [record.id for record in page]
+                    after = (getattr(page[-1], name), page[-1].id)
+                assert pages == whole and len(whole) == 9, order
+
+    def test_nothing_comes_last_in_an_order(self, store: Store) -> None:
+        due = [Todo(**{**_todo(), "id": f"tdo_{i}", "due": LATER if i == 1 else None}) for i in range(3)]
+        put(store, ANA, *due)
+        with store.reading(ANA) as reader:
+            assert [todo.id for todo in reader.find(Todo, order="due")][0] == "tdo_1"
+            assert [todo.id for todo in reader.find(Todo, order="-due")][0] == "tdo_1"
+
+    @pytest.mark.parametrize("name", ["body", "user_id", "1=1; --", "content", "id) OR (1=1", ""])
+    def test_names_from_outside_do_not_reach_the_engine(self, store: Store, name: str) -> None:
+        put(store, ANA, memory())
+        with store.reading(ANA) as reader:
+            with pytest.raises(InputError):
+                reader.find(Memory, Where(name, "=", "x"))
+            with pytest.raises(InputError):
+                reader.find(Memory, order=name)
+            with pytest.raises(InputError):
+                reader.find(Memory, Where("importance", "= 0 OR 1 =", 1))
+
+    @pytest.mark.parametrize("value", ["' OR '1'='1", "%", "_", '"', "\\", "x' --", "ана", "💥"])
+    def test_values_are_only_values(self, store: Store, value: str) -> None:
+        put(store, ANA, memory("mem_1", persona="coach"))
+        put(store, BEN, memory("mem_2", persona=value, entities=(value,)))
+        with store.reading(ANA) as reader:
+            assert reader.find(Memory, Where("persona", "=", value)) == []
+            assert reader.find(Memory, Where("entities", "has", value)) == []
+        with store.reading(BEN) as reader:
+            assert len(reader.find(Memory, Where("persona", "=", value), Where("entities", "has", value))) == 1
+
+    def test_many_ids_at_once(self, store: Store) -> None:
+        put(store, ANA, *(message(f"msg_{i}") for i in range(1200)))
+        with store.reading(ANA) as reader:
+            assert len(reader.get_many(Message, [f"msg_{i}" for i in range(0, 2400, 2)])) == 600
+
+    def test_stats(self, store: Store) -> None:
+        put(store, ANA, message("msg_1", importance=4.0), message("msg_2", importance=8.0, at=LATER), memory())
+        put(store, BEN, message())
+        with store.reading(ANA) as reader:
+            assert reader.stats() == {
+                "total_messages": 2,
+                "total_memories": 1,
+                "total_summaries": 0,
+                "total_pins": 1,
+                "oldest_message": NOW,
+                "newest_message": LATER,
+                "average_importance": 6.0,
+            }
+
+    # --- numbers, index, vectors --------------------------------------------------------------------------------------
+
+    def test_everything_of_a_user_is_numbered_in_order(self, store: Store) -> None:
+        put(store, ANA, message("msg_1"), message("msg_2"), Outcome(id="o", track="t", skill="s", success=True, at=NOW))
+        put(store, BEN, message("msg_1"))
+        with store.writing(ANA) as tx:
+            tx.put(Event(id="evt_1", kind="k", at=NOW, subject_kind="message", subject_id="msg_1"))
+            tx.index(entry("mem_1"))
+        with store.reading(ANA) as reader:
+            numbers = [m.seq for m in reader.find(Message)] + [o.seq for o in reader.find(Outcome)]
+            numbers += [e.seq for e in reader.find(Event)] + [e.seq for e in reader.entries_since(0, 10)]
+            profile = reader.profile()
+        assert numbers == [1, 2, 3, 4, 5]
+        assert profile is not None and profile.seq == 5 and profile.epoch == 0
+
+    def test_entries_are_read_by_what_is_new(self, store: Store) -> None:
+        first = entry("mem_1", vector=vector(1), model="m", persona="coach", session_id="s", role="user", speaker="Ana")
+        with store.writing(ANA) as tx:
+            tx.index(first, entry("msg_1", EntryKind.MESSAGE))
+        with store.reading(ANA) as reader:
+            found = reader.entries_since(0, 10)
+            assert [e.id for e in found] == ["mem_1", "msg_1"]
+            assert evolve(found[0], seq=0) == first
+            assert [e.id for e in reader.entries_since(0, 1)] == ["mem_1"]
+            assert reader.entries_since(found[-1].seq, 10) == []
+            assert [e.id for e in reader.unembedded("m", 10)] == ["msg_1"]
+            assert [e.id for e in reader.unembedded("other", 10)] == ["msg_1", "mem_1"]
+        with store.writing(ANA) as tx:
+            keys = {(EntryKind.MESSAGE, "msg_1"): vector(0, 1), (EntryKind.MESSAGE, "gone"): vector(1)}
+            assert tx.embed("m", keys) == 1
+        with store.reading(ANA) as reader:
+            (changed,) = reader.entries_since(found[-1].seq, 10)
+            assert (changed.id, changed.model, changed.vector) == ("msg_1", "m", vector(0, 1))
+            assert reader.unembedded("m", 10) == []
+        with store.reading(BEN) as reader:
+            assert reader.entries_since(0, 10) == [] and reader.unembedded("m", 10) == []
+
+    def test_taking_away_changes_the_epoch(self, store: Store) -> None:
+        with store.writing(ANA) as tx:
+            tx.put(memory())
+            tx.index(entry("mem_1"))
+        with store.writing(ANA) as tx:
+            tx.unindex(EntryKind.MEMORY, "mem_1", "gone")
+        with store.reading(ANA) as reader:
+            first = reader.profile()
+            assert reader.entries_since(0, 10) == []
+        with store.writing(ANA) as tx:
+            assert tx.remove(Memory, "mem_1", "gone") == 1
+        with store.reading(ANA) as reader:
+            second = reader.profile()
+        assert first is not None and second is not None and 0 < first.epoch < second.epoch
+
+    def test_nearest_is_exact_and_of_one_user_kind_and_model(self, store: Store) -> None:
+        with store.writing(ANA) as tx:
+            tx.index(
+                entry("mem_a", vector=vector(1, 0), model="m"),
+                entry("mem_b", vector=vector(0.8, 0.6), model="m"),
+                entry("mem_c", vector=vector(0, 1), model="m"),
+                entry("mem_x", vector=vector(1, 0), model="old"),
+                entry("mem_n"),
+                entry("msg_1", EntryKind.MESSAGE, vector=vector(1, 0), model="m"),
+            )
+        with store.writing(BEN) as tx:
+            tx.index(entry("mem_a", vector=vector(1, 0), model="m"))
+        query = np.array([1, 0, 0, 0, 0, 0, 0, 0], dtype=np.float32)
+        with store.reading(ANA) as reader:
+            found = reader.nearest(EntryKind.MEMORY, query, "m", 2)
+            assert [id for id, _ in found] == ["mem_a", "mem_b"]
+            assert [round(score, 2) for _, score in found] == [1.0, 0.8]
+            assert reader.nearest(EntryKind.MEMORY, query, "m", 0) == []
+
+    def test_the_users_own_settings(self, store: Store) -> None:
+        with store.writing(ANA) as tx:
+            tx.set_user(User(user_id=ANA, created_at=NOW, timezone="Europe/Rome", settings={"quiet": True}))
+        with store.reading(ANA) as reader:
+            user = reader.profile()
+        assert user is not None and (user.timezone, user.settings) == ("Europe/Rome", {"quiet": True})
+
+    # --- many at once -------------------------------------------------------------------------------------------------
+
+    def test_what_was_read_in_a_transaction_still_holds_at_its_end(self, store: Store) -> None:
+        def add() -> None:
+            for _ in range(10):
+                with store.writing(ANA) as tx:
+                    kept = tx.get(Memory, "mem_1") or memory(reinforcements=0)
+                    tx.put(evolve(kept, reinforcements=kept.reinforcements + 1))
+
+        threads = [threading.Thread(target=add) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with store.reading(ANA) as reader:
+            kept = reader.get(Memory, "mem_1")
+        assert kept is not None and kept.reinforcements == 80
+
+    # --- jobs ---------------------------------------------------------------------------------------------------------
+
+    def _job(self, id: str, **changes: Any) -> Job:
+        return Job(**({"id": id, "kind": "work", "created_at": NOW, "run_at": NOW} | changes))
+
+    def test_a_lease_is_exclusive_and_fenced(self, store: Store) -> None:
+        put(store, ANA, self._job("job_1"), self._job("job_2"), self._job("job_3", kind="other"))
+        until = NOW + timedelta(seconds=30)
+        jobs = store.lease(["work"], NOW, until, 10)
+        assert [job.id for job in jobs] == ["job_1", "job_2"] and {job.user_id for job in jobs} == {ANA}
+        assert all(job.status is JobStatus.RUNNING and job.attempts == 1 for job in jobs)
+        assert store.lease(["work"], NOW, until, 10) == []
+        assert store.unfinished(["work"], NOW) == 2 and store.unfinished(["work"], NOW, BEN) == 0
+        assert store.renew(jobs[0], NOW + timedelta(hours=1)) is True
+        (again,) = store.lease(["work"], NOW + timedelta(minutes=1), NOW + timedelta(minutes=2), 10)
+        assert again.id == "job_2" and again.fence > jobs[1].fence
+        assert store.finish(evolve(jobs[1], status=JobStatus.DONE)) is False
+        assert store.renew(jobs[1], until) is False
+        assert store.finish(evolve(again, status=JobStatus.FAILED, error="why")) is True
+        assert store.finish(evolve(again, status=JobStatus.DONE)) is False
+        (failed,) = store.jobs("failed")
+        assert failed.error == "why" and failed.id == "job_2"
+
+    def test_a_lease_takes_jobs_of_one_user_and_kind_and_only_due_ones(self, store: Store) -> None:
+        put(store, ANA, self._job("job_1"), self._job("job_2", kind="other"), self._job("job_9", run_at=LATER))
+        put(store, BEN, self._job("job_3"))
+        seen = []
+        while jobs := store.lease(["work", "other"], NOW, LATER, 10):
+            assert len({(job.user_id, job.kind) for job in jobs}) == 1
+            seen += [(job.user_id, job.id) for job in jobs]
+        assert sorted(seen) == [(ANA, "job_1"), (ANA, "job_2"), (BEN, "job_3")]
+
+    def test_one_pending_job_per_purpose(self, store: Store) -> None:
+        with store.writing(ANA) as tx:
+            assert tx.add(self._job("job_1", dedupe="d")) is True
+            assert tx.add(self._job("job_2", dedupe="d")) is False
+        (running,) = store.lease(["work"], NOW, LATER, 10)
+        with store.writing(ANA) as tx:
+            assert tx.add(self._job("job_3", dedupe="d")) is True
+        assert store.finish(evolve(running, status=JobStatus.PENDING)) is True
+        assert {job.id: job.status for job in store.jobs()} == {
+            "job_1": JobStatus.CANCELLED,
+            "job_3": JobStatus.PENDING,
+        }
+        assert store.drop_old_jobs(LATER) == 1
+
+    # --- across users -------------------------------------------------------------------------------------------------
+
+    def test_users_in_pages(self, store: Store) -> None:
+        for name in ("b", "a", "ä", "B", "c"):
+            put(store, name, message())
+        first = store.users(limit=2)
+        assert first + store.users(after=first[-1]) == sorted(["b", "a", "ä", "B", "c"])
+
+    def test_idle_sessions(self, store: Store) -> None:
+        session = Session(id="ses_1", persona=None, channel="web", started_at=NOW, last_activity_at=NOW)
+        put(store, ANA, session, evolve(session, id="ses_2", last_activity_at=LATER))
+        put(store, BEN, evolve(session, status=SessionStatus.CLOSED))
+        assert store.idle_sessions(LATER, 10) == [(ANA, "ses_1")]
+
+    def test_erasing_a_user_leaves_the_others(self, store: Store) -> None:
+        for user in (ANA, BEN):
+            with store.writing(user) as tx:
+                tx.put(*records())
+                tx.index(entry("mem_1"))
+        gone = store.erase_user(ANA)
+        assert gone["memories"] == 1 and gone["messages"] == 1 and gone["entries"] == 1 and gone["users"] == 1
+        assert store.users() == [BEN]
+        with store.reading(ANA) as reader:
+            assert reader.profile() is None and reader.entries_since(0, 10) == []
+            assert all(reader.find(type(record)) == [] for record in records())
+        with store.reading(BEN) as reader:
+            assert all(len(reader.find(type(record))) == 1 for record in records())
+            assert len(reader.find(Memory, Where("entities", "has", "person:ana"))) == 1
+
+    def test_a_healthy_store_says_so(self, store: Store) -> None:
+        put(store, ANA, *records())
+        assert store.check() == []
+
+    def test_a_closed_store_says_so(self, store: Store) -> None:
+        store.close()
+        store.close()
+        with pytest.raises(StoreClosed), store.reading(ANA):
+            pass
+        with pytest.raises(StoreClosed), store.writing(ANA):
+            pass
+
+
+def _todo() -> dict[str, Any]:
+    return {"id": "tdo", "kind": TodoKind.TASK, "content": "c", "created_at": NOW, "updated_at": NOW}
