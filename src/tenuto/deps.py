@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tenuto.policy import Policy
@@ -22,3 +23,5 @@ class Deps:
     indexes: Indexes
     model: Model | None = None
     definitions: Definitions = field(default_factory=Definitions)
+    master_key: Callable[[], bytes] | None = None
+    """What people's own model keys are sealed under."""

@@ -22,6 +22,7 @@ from tenuto.ingest.embedding import embed_user
 from tenuto.jobs import Runner
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
+from tenuto.privacy.model_keys import file_key
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
@@ -162,6 +163,7 @@ def open(
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
         model=_model(model),
+        master_key=_master_key(),
     )
     return Tenuto(deps, background=background)
 
@@ -178,6 +180,11 @@ def _model(given: str | Model | None) -> Model | None:
     if isinstance(given, str):
         raise SettingError(f"Unknown model {given!r}.")
     return given
+
+
+def _master_key() -> Callable[[], bytes] | None:
+    path = settings.connection("model_keys")
+    return file_key(path) if path else None
 
 
 def _checked(clock: Clock) -> Clock:

@@ -22,7 +22,15 @@ from tenuto.errors import SettingError
 from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
-CONNECTION = {"DB": "db", "REDIS": "redis", "MODEL": "model", "CONFIG": "config", "KEYS": "keys", "EMBEDDER": "embedder"}
+CONNECTION = {
+    "DB": "db",
+    "REDIS": "redis",
+    "MODEL": "model",
+    "CONFIG": "config",
+    "KEYS": "keys",
+    "MODEL_KEYS": "model_keys",
+    "EMBEDDER": "embedder",
+}
 """Environment names without a group: where the store is and what it uses."""
 
 

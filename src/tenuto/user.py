@@ -10,6 +10,7 @@ from tenuto.context.build import Context, build
 from tenuto.deps import Deps
 from tenuto.errors import NotFound
 from tenuto.ingest.observe import check, observe
+from tenuto.model_keys import ModelKeys
 from tenuto.ports import Model, Where
 from tenuto.recall.search import recall
 from tenuto.records.conversation import Message, Session
@@ -156,3 +157,8 @@ class UserMemory:
     def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
         """What the person masters in one track, replayed from the outcomes."""
         return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model_keys(self) -> ModelKeys:
+        """The person's own keys for model providers: sealed at rest, never exported."""
+        return ModelKeys(self._deps, self._scope)

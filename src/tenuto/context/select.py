@@ -92,7 +92,7 @@ def select(
     else:
         sheet.seen |= {("message", turn.id) for turn in found.turns}
     if found.workflow is not None:
-        text = render.workflow(frame.templates, found.workflow, frame.zone)
+        text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
         sheet.offer("workflow", "workflow", found.workflow.id, text)
     for memory in found.memories:
         if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:

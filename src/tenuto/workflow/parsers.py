@@ -95,7 +95,7 @@ def parser_for(schema: Mapping[str, Any]) -> Parser:
         return read_date if schema.get("format") == "date" else read_text
     if kind == "array":
         return read_list
-    if kind == "object" and _count_names(schema):
+    if kind == "object" and count_names(schema):
         return read_counts
     return read_nothing
 
@@ -182,7 +182,7 @@ def read_number(said: Said) -> Reading | None:
 
 def read_counts(said: Said) -> Reading | None:
     """Counts by name, such as "2 easy, 1 medium, 2 hard", or "2/1/2" in the schema's order when it was asked."""
-    names = _count_names(said.schema)
+    names = count_names(said.schema)
     label = labelled(said)
     text = fold(label if label is not None else said.text)
     counts: dict[str, int] = {}
@@ -303,7 +303,8 @@ def _numbers_beside(text: str, name: str, *, whole: bool, after: bool = True) ->
     return [int(value) for value in values if value.is_integer()] if whole else values
 
 
-def _count_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
+def count_names(schema: Mapping[str, Any]) -> tuple[str, ...]:
+    """The properties of an object that holds whole numbers and nothing else."""
     properties = schema.get("properties") or {}
     whole = [name for name, part in properties.items() if isinstance(part, Mapping) and part.get("type") == "integer"]
     return tuple(whole) if whole and len(whole) == len(properties) else ()

@@ -16,7 +16,7 @@ from typing import Any
 from tenuto.records.workflow import Workflow
 from tenuto.workflow.collector import is_live
 from tenuto.workflow.definition import Definition
-from tenuto.workflow.parsers import choices_of
+from tenuto.workflow.parsers import choices_of, count_names
 from tenuto.workflow.shape import Verdict
 
 CONFIRM = "confirm"
@@ -92,4 +92,6 @@ def _hint(schema: Mapping[str, Any]) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f" ({low} to {high})"
+    if counts := count_names(schema):
+        return f" (how many {', '.join(counts)})"
     return " (year-month-day)" if schema.get("format") == "date" else ""

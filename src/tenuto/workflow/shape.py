@@ -185,7 +185,8 @@ def resolve(part: Any, root: Mapping[str, Any], depth: int = 0) -> Mapping[str, 
         for step in reference[2:].split("/"):
             target = target.get(step.replace("~1", "/").replace("~0", "~"), {}) if isinstance(target, Mapping) else {}
         beside = {name: value for name, value in part.items() if name != "$ref"}
-        return {**resolve(target, root, depth + 1), **beside}
+        named = {name: value for name, value in resolve(target, root, depth + 1).items() if name != "title"}
+        return {**named, **beside}
     options = [option for option in part.get("anyOf", ()) if option != {"type": "null"}]
     if len(options) == 1:
         beside = {name: value for name, value in part.items() if name not in ("anyOf", "default")}
