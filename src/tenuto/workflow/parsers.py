@@ -27,6 +27,8 @@ LONGEST_ANSWER = 500
 """Characters of a free text that is taken as the answer to a question."""
 SHORT = 6
 """Words: in a longer sentence a choice that is merely mentioned, without a wish, is an inference."""
+TERSE = 4
+"""Words: a free answer of more words is a sentence, and taking it as the value is an inference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,13 @@ _INTENT = re.compile(
     r"\b(?:use|using|want|would like|i'd like|let's|lets|change|switch|make|prefer|choose|pick|go with|going with|"
     r"give me|set|plan|please|need|take|instead)\b"
 )
+_AROUND_A_NUMBER = frozenset(
+    """
+    a about an and are at be do exactly for give go have i i'd i'll i'm in is it it's just let's like make me my need of
+    only please say so some take thanks that the them then there they think those to total us want we we'll will with
+    would yes ok okay well hm um
+    """.split()  # noqa: SIM905 - a word list
+)
 _NOT_KNOWN = re.compile(
     r"^\W*(?:i\s+(?:don'?t|do not)\s+(?:know|care|mind)|no idea|not sure|dunno|skip|next|pass|"
     r"whatever|later|help|what|why|hm+|weiß nicht|keine ahnung|je ne sais pas|no s[eé])\b.{0,40}$"
@@ -117,6 +126,11 @@ def weigh(said: Said, value: Any, around: str | None = None) -> Reading:
     return Reading(value=value, confidence=HINTED if doubtful else STATED, explicit=not doubtful)
 
 
+def hint(reading: Reading) -> Reading:
+    """The same value as an inference."""
+    return replace(reading, confidence=HINTED, explicit=False)
+
+
 def labelled(said: Said) -> str | None:
     """What stands after ``name:`` or ``name =``, up to the end of its line or the next ``;``."""
     for name in sorted(said.names, key=len, reverse=True):
@@ -149,7 +163,7 @@ def read_choice(said: Said) -> Reading | None:
     meant = label is not None or said.asked or len(sentence.split()) <= SHORT or bool(_INTENT.search(sentence))
     if meant or any(fold(name) in sentence for name in said.names):
         return reading
-    return replace(reading, confidence=HINTED, explicit=False)
+    return hint(reading)
 
 
 def read_boolean(said: Said) -> Reading | None:
@@ -170,7 +184,8 @@ def read_number(said: Said) -> Reading | None:
     if label is not None or said.asked:
         numbers = numbers_in(label if label is not None else said.text, whole=whole)
         if len(numbers) == 1:
-            return weigh(said, numbers[0], label)
+            reading = weigh(said, numbers[0], label)
+            return reading if label is not None or _nothing_but(said) else hint(reading)
         if label is not None:
             return None
     for sentence in _sentences(fold(said.text)):
@@ -221,13 +236,15 @@ def read_text(said: Said) -> Reading | None:
     """The labelled text, or the whole answer to the question."""
     label = labelled(said)
     text = (label if label is not None else said.text).strip()
-    if label is None and (not said.asked or "?" in text or _NOT_KNOWN.match(fold(text)) or "\n" in text):
+    if label is None and (not said.asked or _no_answer(text) or consent(text) is not Consent.UNCLEAR):
         return None
     if label is None:
         text = _LEAD_IN.sub("", text)
     text = text.strip(" \t.!\"'")
-    longest = min(LONGEST_ANSWER, said.schema.get("maxLength", LONGEST_ANSWER))
-    return weigh(said, text, label) if 0 < len(text) <= longest else None
+    if not 0 < len(text) <= min(LONGEST_ANSWER, said.schema.get("maxLength", LONGEST_ANSWER)):
+        return None
+    reading = weigh(said, text, label)
+    return reading if label is not None or len(text.split()) <= TERSE else hint(reading)
 
 
 def read_list(said: Said) -> Reading | None:
@@ -239,7 +256,7 @@ def read_list(said: Said) -> Reading | None:
         return None
     if _NONE.match(fold(text)):
         return weigh(said, [], text)
-    if "?" in text or _NOT_KNOWN.match(fold(text)):
+    if _no_answer(text) or consent(text) is not Consent.UNCLEAR:
         return None
     parts = [part.strip(" .!\"'") for part in re.split(r"[,;\n]|\band\b|\bund\b|\bet\b|\by\b", text)]
     parts = [_LEAD_IN.sub("", part) for part in parts if part]
@@ -251,17 +268,18 @@ def read_list(said: Said) -> Reading | None:
         return weigh(said, list(dict.fromkeys(chosen)), text)
     if items.get("type", "string") != "string" or not parts or any(len(part) > LONGEST_ANSWER for part in parts):
         return None
-    return weigh(said, list(dict.fromkeys(parts)), text)
+    reading = weigh(said, list(dict.fromkeys(parts)), text)
+    return reading if label is not None or all(len(part.split()) <= TERSE for part in parts) else hint(reading)
 
 
-def numbers_in(text: str, *, whole: bool) -> list[int] | list[float]:
-    """Every number in digits or words; a decimal where a whole number is wanted counts as two."""
+def numbers_in(text: str, *, whole: bool) -> list[float]:
+    """Every number in digits or words; none at all if a whole number is wanted and there is a decimal."""
     found: list[float] = [float(match.group().replace(",", "")) for match in _NUMBER.finditer(text)]
     words = [word for word in re.findall(r"[^\W\d_]+", fold(text)) if word in _NUMBERS and word not in ("a", "an")]
     found += [float(_NUMBERS[word]) for word in words]
     if whole and any(not value.is_integer() for value in found):
         return []
-    return [int(value) for value in found] if whole else found
+    return [int(value) if value.is_integer() else value for value in found]
 
 
 def stated(value: Any, text: str) -> bool:
@@ -281,9 +299,14 @@ def stated(value: Any, text: str) -> bool:
     return isinstance(value, list) and bool(value) and all(stated(part, text) for part in value)
 
 
-def answer_to(said: Said) -> Said:
-    """The same text, taken as the answer to a question about the field."""
-    return replace(said, asked=True)
+def _no_answer(text: str) -> bool:
+    return "?" in text or "\n" in text or bool(_NOT_KNOWN.match(fold(text)))
+
+
+def _nothing_but(said: Said) -> bool:
+    """Is the number all that the answer says? "five, please" is; "enough for one lesson" is about something else."""
+    known = _AROUND_A_NUMBER | {word for name in said.names for word in name.split()} | set(_NUMBERS)
+    return all(word in known for word in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(said.text)))
 
 
 def _sentences(text: str) -> list[str]:

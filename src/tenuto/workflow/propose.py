@@ -64,33 +64,38 @@ class Proposal:
 
 
 def read_message(definition: Definition, text: str, asked: Sequence[str], now: datetime) -> tuple[Change, ...]:
-    """Every field that the parsers find in a text. ``asked`` are the fields that the last question was about."""
-    found: dict[str, Change] = {}
-    free: list[str] = []
+    """Every field that the parsers find in a text. ``asked`` are the fields that the last question was about.
+
+    What is named wins over what merely answers: a text that names a field is nobody's free answer, a value that is
+    named for one field does not answer for another, and a bare answer that would fit two fields fits none.
+    """
+    named: dict[str, Change] = {}
+    answers: dict[str, Change] = {}
     for name in definition.fields:
         if not definition.writable(name):
             continue
-        parser = definition.parser_of(name)
-        takes_anything = parser in (read_text, read_list)
-        said = Said(
-            text=text,
-            names=definition.names_of(name),
-            schema=definition.schema_of(name),
-            asked=name in asked and not (takes_anything and len(asked) > 1),
-            now=now,
-        )
-        reading = parser(said)
-        if reading is None:
-            continue
-        if takes_anything and said.asked:
-            free.append(name)
-        found[name] = Change(
-            field=name, value=reading.value, explicit=reading.explicit, confidence=reading.confidence, by="parser"
-        )
-    if len(found) > 1:
-        # The text names other fields too, so the whole of it is nobody's free answer.
-        found = {name: change for name, change in found.items() if name not in free}
-    return tuple(found.values())
+        if (change := _read(definition, name, text, now, asked=False)) is not None:
+            named[name] = change
+        elif name in asked and (change := _read(definition, name, text, now, asked=True)) is not None:
+            answers[name] = change
+    if any(name in asked for name in named) or len(answers) > 1:
+        answers = {}
+    taken = [change.value for change in named.values()]
+    for name, change in answers.items():
+        anything = definition.parser_of(name) in (read_text, read_list)
+        if change.value not in taken and not (named and anything):
+            named[name] = change
+    return tuple(named.values())
+
+
+def _read(definition: Definition, name: str, text: str, now: datetime, *, asked: bool) -> Change | None:
+    said = Said(text=text, names=definition.names_of(name), schema=definition.schema_of(name), asked=asked, now=now)
+    reading = definition.parser_of(name)(said)
+    if reading is None:
+        return None
+    return Change(
+        field=name, value=reading.value, explicit=reading.explicit, confidence=reading.confidence, by="parser"
+    )
 
 
 def prompt(definition: Definition, workflow: Workflow, question: str, text: str, fence: str) -> str:

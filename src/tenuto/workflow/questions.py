@@ -41,9 +41,7 @@ def open_questions(definition: Definition, workflow: Workflow, verdict: Verdict,
         fields = tuple(str(operation["path"])[1:] for operation in pending.patch)
         return [Question(key=f"{CONFIRM}:{pending.digest[:12]}", text=pending.shown, fields=fields)]
     found = [
-        Question(
-            key=f"{CLASH}{clash.rule}", text=f"{clash.message.rstrip('.')}. What should it be?", fields=clash.fields
-        )
+        Question(key=f"{CLASH}{clash.rule}", text=_about(clash.message), fields=clash.fields)
         for clash in verdict.clashes
     ]
     found += [
@@ -84,6 +82,10 @@ def still_open(verdict: Verdict) -> str:
         clash.message.rstrip(".") for clash in verdict.clashes
     ]
     return f"Still open: {'; '.join(parts)}." if parts else ""
+
+
+def _about(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].rstrip('.')}. What should it be?"
 
 
 def _hint(schema: Mapping[str, Any]) -> str:
