@@ -26,7 +26,6 @@ from tenuto.policy import WorkflowPolicy
 from tenuto.records.base import micros
 from tenuto.records.workflow import PendingPatch, Workflow
 from tenuto.workflow.draft import Change
-from tenuto.workflow.parsers import stated
 from tenuto.workflow.phrases import Consent
 
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Co", "Cn"})
@@ -157,12 +156,6 @@ def demand(settlement: Settlement) -> None:
     """For callers that answer by a verb and not by text: anything but an effect is a :class:`Conflict`."""
     if settlement not in (Settlement.CONFIRMED, Settlement.REFUSED):
         raise Conflict(SAYS[settlement], code=settlement.value)
-
-
-def restated(pending: PendingPatch, text: str) -> bool:
-    """Did the person say every value of this change themselves? A removal cannot be restated by a bare value."""
-    values = [operation for operation in pending.patch if operation["op"] != "remove"]
-    return bool(values) and len(values) == len(pending.patch) and all(stated(part["value"], text) for part in values)
 
 
 def sentence(patch: Sequence[dict[str, Any]], *, external: bool) -> str:

@@ -20,7 +20,7 @@ from tenuto.workflow.collector import Answer, Settlement, is_live
 from tenuto.workflow.definition import Definition, migrate
 from tenuto.workflow.draft import Change
 from tenuto.workflow.phrases import Consent, consent
-from tenuto.workflow.propose import Proposal, merge
+from tenuto.workflow.propose import Proposal, merge, restates
 from tenuto.workflow.questions import last_question, still_open
 from tenuto.workflow.turn import USER, Decision, Turn, close, gate, holds_the_floor, settle_locks
 
@@ -120,14 +120,14 @@ def hear(
     remembered = (*workflow.heard, heard.id)[-policy.heard :] if heard.id is not None else workflow.heard
     workflow = replace(workflow, heard=remembered)
     reply = Consent.UNCLEAR if heard.external else consent(heard.text)
-    if reply is not Consent.UNCLEAR and (holds_the_floor(workflow.pending, now) or heard.seen or not readings):
+    if reply is not Consent.UNCLEAR and (not readings or _is_about_pending(workflow, heard, now)):
         answer = Answer(consent=reply, channel=heard.channel, at=heard.at, seen=heard.seen)
         return _answered(definition, workflow, answer, now, policy)
     if not definition.machine.may_change(workflow.state):
         said = f"This is {workflow.state} and does not change any more."
         return close(definition, workflow, Turn(refused=[said]), "closed", now, policy, moves=False)
     modelled = draft.read_patch(definition, workflow.spec, proposal.operations, policy)
-    own = [*_restatement(workflow, heard, now), *readings]
+    own = [*_restatement(definition, workflow, heard, now), *readings]
     changes = merge(
         own,
         [replace(change, by=proposal.by) for change in modelled.changes],
@@ -198,12 +198,20 @@ def step(
     return Decision(workflow=after, verdict=verdict, intent="move", moves=(target,), text=f"Now {target}.")
 
 
-def _restatement(workflow: Workflow, heard: Heard, now: datetime) -> list[Change]:
+def _is_about_pending(workflow: Workflow, heard: Heard, now: datetime) -> bool:
+    """A yes or no that could also answer the question: it is about a staged change that waits, or was looked at."""
+    pending = workflow.pending
+    if pending is not None and pending.needs_restatement and is_live(pending, now):
+        return False
+    return holds_the_floor(pending, now) or bool(heard.seen)
+
+
+def _restatement(definition: Definition, workflow: Workflow, heard: Heard, now: datetime) -> list[Change]:
     """What text from outside proposed and the person has now said themselves."""
     pending = workflow.pending
     if heard.external or pending is None or not pending.needs_restatement or not is_live(pending, now):
         return []
-    if not collector.restated(pending, heard.text):
+    if not restates(definition, pending.patch, heard.text, heard.at):
         return []
     return list(draft.from_operations(pending.patch, explicit=True, confidence=1.0, by=USER))
 

@@ -54,18 +54,19 @@ def load(path: str | Path) -> Definition:
 def from_data(data: Any) -> Definition:
     """The definition that plain data describes."""
     _table(data, _TOP, "a definition")
-    if "name" not in data or "schema" not in data:
+    if not isinstance(data.get("name"), str) or "schema" not in data:
         raise _wrong("a definition needs 'name' and 'schema'")
-    fields = {name: _field(name, part) for name, part in dict(data.get("fields", {})).items()}
+    try:
+        parts: dict[str, Any] = {
+            "fields": {name: _field(name, part) for name, part in dict(data.get("fields", {})).items()},
+            "machine": _machine(data["machine"]) if "machine" in data else machines.DEFAULT,
+            "rules": [_rule(part) for part in data.get("rules", ())],
+            "migrations": [_migration(part) for part in data.get("migrations", ())],
+        }
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _wrong(f"a part of it has the wrong form ({error})") from None
     return define(
-        str(data["name"]),
-        data["schema"],
-        version=data.get("version", 1),
-        fields=fields,
-        machine=_machine(data["machine"]) if "machine" in data else machines.DEFAULT,
-        rules=[_rule(part) for part in data.get("rules", ())],
-        migrations=[_migration(part) for part in data.get("migrations", ())],
-        title=str(data.get("title", "")),
+        data["name"], data["schema"], version=data.get("version", 1), title=str(data.get("title", "")), **parts
     )
 
 

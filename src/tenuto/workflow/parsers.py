@@ -71,6 +71,9 @@ _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|might|possibly|not sure|i guess|could be|probably|thinking (?:about|of)|what if|vielleicht|"
     r"peut-être|quizás)\b"
 )
+_TAKING_OVER = frozenset(
+    {"fine", "good", "great", "sounds", "right", "correct", "sure", "yeah", "yep", "perfect", "ahead"}
+)
 _INTENT = re.compile(
     r"\b(?:use|using|want|would like|i'd like|let's|lets|change|switch|make|prefer|choose|pick|go with|going with|"
     r"give me|set|plan|please|need|take|instead)\b"
@@ -83,8 +86,9 @@ _AROUND_A_NUMBER = frozenset(
     """.split()  # noqa: SIM905 - a word list
 )
 _NOT_KNOWN = re.compile(
-    r"^\W*(?:i\s+(?:don'?t|do not)\s+(?:know|care|mind)|no idea|not sure|dunno|skip|next|pass|"
-    r"whatever|later|help|what|why|hm+|weiß nicht|keine ahnung|je ne sais pas|no s[eé])\b.{0,40}$"
+    r"^\W*(?:i\s+(?:don'?t|do not)\s+(?:know|care|mind)|no idea|not sure|dunno|skip|next|pass|whatever|later|help|what|"
+    r"why|how|when|where|who|hm+|wait|hold on|one moment|let me|tell me|show me|explain|can you|could you|would you|"
+    r"do you|weiß nicht|keine ahnung|je ne sais pas|no s[eé])\b"
 )
 _LEAD_IN = re.compile(r"^(?:it'?s|it is|that'?s|i'?m|i am|my name is|call me|to|in|on|for)\s+", re.IGNORECASE)
 _NONE = re.compile(r"^\W*(?:none|nothing|no|nope|n/a|na|keine|aucun|aucune|ninguno|ninguna|nessuno)\b[\s\w]{0,24}\W*$")
@@ -134,7 +138,9 @@ def hint(reading: Reading) -> Reading:
 def labelled(said: Said) -> str | None:
     """What stands after ``name:`` or ``name =``, up to the end of its line or the next ``;``."""
     for name in sorted(said.names, key=len, reverse=True):
-        pattern = rf"(?:^|[\n;,.]\s*|\bthe\s+|\bmy\s+|\bset\s+){re.escape(name)}\s*(?:[:=]|\bis\b|\bto\b)\s*([^\n;]+)"
+        pattern = (
+            rf"(?:^|[\n;,.!?]\s*|\b(?:the|my|set|change)\s+){re.escape(name)}\s*(?:[:=]|\bis\b|\bto\b)\s*([^\n;]+)"
+        )
         if found := re.search(pattern, said.text, re.IGNORECASE):
             return found.group(1).strip()
     return None
@@ -236,7 +242,7 @@ def read_text(said: Said) -> Reading | None:
     """The labelled text, or the whole answer to the question."""
     label = labelled(said)
     text = (label if label is not None else said.text).strip()
-    if label is None and (not said.asked or _no_answer(text) or consent(text) is not Consent.UNCLEAR):
+    if label is None and (not said.asked or _no_answer(text)):
         return None
     if label is None:
         text = _LEAD_IN.sub("", text)
@@ -256,7 +262,7 @@ def read_list(said: Said) -> Reading | None:
         return None
     if _NONE.match(fold(text)):
         return weigh(said, [], text)
-    if _no_answer(text) or consent(text) is not Consent.UNCLEAR:
+    if _no_answer(text):
         return None
     parts = [part.strip(" .!\"'") for part in re.split(r"[,;\n]|\band\b|\bund\b|\bet\b|\by\b", text)]
     parts = [_LEAD_IN.sub("", part) for part in parts if part]
@@ -300,6 +306,10 @@ def stated(value: Any, text: str) -> bool:
 
 
 def _no_answer(text: str) -> bool:
+    """Not a free answer: a question, a request, a shrug, or something that begins with yes or no."""
+    first = re.match(r"\W*([^\W\d_]+)", text)
+    if any(consent(part) is not Consent.UNCLEAR for part in (text, first.group(1) if first else "")):
+        return True
     return "?" in text or "\n" in text or bool(_NOT_KNOWN.match(fold(text)))
 
 
@@ -307,6 +317,23 @@ def _nothing_but(said: Said) -> bool:
     """Is the number all that the answer says? "five, please" is; "enough for one lesson" is about something else."""
     known = _AROUND_A_NUMBER | {word for name in said.names for word in name.split()} | set(_NUMBERS)
     return all(word in known for word in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", fold(said.text)))
+
+
+def restated(value: Any, said: Said) -> bool:
+    """Does the person take this value over in their own words, and say nothing else with it?
+
+    Words and lists of words may stand anywhere in a wish or between fillers ("Lisbon it is"); everything else has to be
+    what the field's own reading gives.
+    """
+    parts = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    if not parts or not all(isinstance(part, str) and stated(part, said.text) for part in parts):
+        return False
+    rest = fold(said.text).replace("_", " ")
+    for part in sorted(parts, key=len, reverse=True):
+        rest = rest.replace(fold(part).replace("_", " "), " ")
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", rest)
+    known = _AROUND_A_NUMBER | _TAKING_OVER | {word for name in said.names for word in name.split()}
+    return not re.search(r"\d", rest) and (bool(_INTENT.search(rest)) or all(word in known for word in words))
 
 
 def _sentences(text: str) -> list[str]:

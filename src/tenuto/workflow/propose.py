@@ -19,7 +19,7 @@ from tenuto.policy import WorkflowPolicy
 from tenuto.records.workflow import Workflow
 from tenuto.workflow.definition import Definition
 from tenuto.workflow.draft import Change
-from tenuto.workflow.parsers import Said, read_list, read_text
+from tenuto.workflow.parsers import Said, read_list, read_text, restated
 
 MODEL = "model"
 MOST_INTENT = 40
@@ -86,6 +86,21 @@ def read_message(definition: Definition, text: str, asked: Sequence[str], now: d
         if change.value not in taken and not (named and anything):
             named[name] = change
     return tuple(named.values())
+
+
+def restates(definition: Definition, operations: Iterable[Mapping[str, Any]], text: str, now: datetime) -> bool:
+    """Did the person say every value of a change themselves? A removal cannot be restated by a bare value."""
+    for operation in operations:
+        name = str(operation["path"])[1:]
+        if operation["op"] == "remove" or name not in definition.fields:
+            return False
+        said = Said(text=text, names=definition.names_of(name), schema=definition.schema_of(name), asked=True, now=now)
+        reading = _read(definition, name, text, now, asked=True)
+        if reading is not None and reading.explicit and reading.value == operation["value"]:
+            continue
+        if not restated(operation["value"], said):
+            return False
+    return True
 
 
 def _read(definition: Definition, name: str, text: str, now: datetime, *, asked: bool) -> Change | None:

@@ -19,11 +19,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from tests.flows.workflow.world import NO, NOISE, STATES, YES, Script, World
 
 import tenuto
 from tenuto.engine import Tenuto
 from tenuto.workflow import collector, machine, turn
-from tests.flows.workflow.world import NO, NOISE, STATES, YES, Script, World
 
 RELIABILITY = bool(os.environ.get("TENUTO_TEST_RELIABILITY"))
 
@@ -60,7 +60,8 @@ rubbish = st.sampled_from(
         "", "I cannot help with that.", "{", "[" * 5000, '{"changes": {}}', '{"changes": [1, null, "x", []]}', "null",
         '{"changes": [{"op": "add", "path": "/topic", "value": "' + "x" * 70_000 + '"}]}', "```json\n{]\n```", "NaN",
         '{"changes": [{"op": "add", "path": "/topic", "value": ' + "[" * 40 + "]" * 40 + "}]}",
-        '{"confirm": true, "state": "SAVED", "changes": []}', '{"changes": [], "changes": [{"op": "remove", "path": "/"}]}',
+        '{"confirm": true, "state": "SAVED", "changes": []}',
+        '{"changes": [], "changes": [{"op": "remove", "path": "/"}]}',
         '{"changes": [{"op": "replace", "path": "/language", "value": "java", "explicit": true, "by": "user"}]}',
     ]
 )  # fmt: skip

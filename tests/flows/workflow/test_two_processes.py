@@ -11,11 +11,11 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from tests.flows.workflow.worker import CONFIRM_WITHIN, PER_WORKFLOW, note_of
+from tests.flows.workflow.world import Note, verify
 
 import tenuto
 from tenuto.records.workflow import Workflow, WorkflowTurn
-from tests.flows.workflow.worker import CONFIRM_WITHIN, PER_WORKFLOW, note_of
-from tests.flows.workflow.world import Note, verify
 
 ACTIONS = 5_000 if os.environ.get("TENUTO_TEST_RELIABILITY") else 2 * PER_WORKFLOW
 
@@ -63,5 +63,5 @@ def test_two_processes_leave_nothing_unexplained(fresh_database: Callable[[], st
 def test_the_judge_notices_a_decision_made_before_the_lock(fresh_database: Callable[[], str]) -> None:
     url = fresh_database()
     notes = _run(url, PER_WORKFLOW, "careless")
-    with pytest.raises(AssertionError, match="same turn|lost or doubled"):
+    with pytest.raises(AssertionError, match=r"same turn|lost or doubled"):
         _judge(url, notes)

@@ -1,4 +1,6 @@
-"""One of two processes that talk to the same workflows: ``python -m tests.flows.workflow.worker URL SEED ACTIONS [careless]``.
+"""One of two processes that talk to the same workflows.
+
+    python -m tests.flows.workflow.worker URL SEED ACTIONS [careless]
 
 Prints one JSON line per turn that it made. ``careless`` decides on a record that was read before the lock: what the
 judge of the two processes must notice.
@@ -13,9 +15,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from tests.flows.workflow.world import NO, NOISE, STATES, YES, Note, World
+
 import tenuto
 from tenuto.workflow import advance
-from tests.flows.workflow.world import NO, NOISE, STATES, YES, Note, World
 
 PER_WORKFLOW = 40
 CONFIRM_WITHIN = 0.4

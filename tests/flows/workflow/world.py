@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from examples.coding_exercises import ACTIVITY
+
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
 from tenuto.ports import Answer
