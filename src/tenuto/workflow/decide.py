@@ -127,7 +127,7 @@ def hear(
         said = f"This is {workflow.state} and does not change any more."
         return close(definition, workflow, Turn(refused=[said]), "closed", now, policy, moves=False)
     modelled = draft.read_patch(definition, workflow.spec, proposal.operations, policy)
-    own = [*_restatement(definition, workflow, heard, now), *readings]
+    own = [*readings, *_restatement(definition, workflow, heard, now)]
     changes = merge(
         own,
         [replace(change, by=proposal.by) for change in modelled.changes],

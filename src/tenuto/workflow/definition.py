@@ -85,8 +85,11 @@ class Definition:
         return self.fields[name].parser or parser_for(self.schema_of(name))
 
     def names_of(self, name: str) -> tuple[str, ...]:
-        """The words that stand for a field: its name with spaces, its title, its aliases."""
+        """The words that stand for a field: its name with spaces, its title, its aliases, what it counts."""
         found = [name.replace("_", " ").replace("-", " "), name, *self.fields[name].aliases]
+        counted = name.removeprefix("number_of_").removesuffix("_count").replace("_", " ")
+        if counted != found[0]:
+            found += [counted, f"{counted}s"]
         title = self.schema_of(name).get("title")
         if isinstance(title, str):
             found.append(title)

@@ -91,6 +91,10 @@ _NOT_KNOWN = re.compile(
     r"do you|weiß nicht|keine ahnung|je ne sais pas|no s[eé])\b"
 )
 _LEAD_IN = re.compile(r"^(?:it'?s|it is|that'?s|i'?m|i am|my name is|call me|to|in|on|for)\s+", re.IGNORECASE)
+_TAIL = re.compile(
+    r"[\s,]+(?:it is|please|then|thanks|thank you|(?:would be|sounds) (?:good|great|nice|fine|right))\W*$",
+    re.IGNORECASE,
+)
 _NONE = re.compile(r"^\W*(?:none|nothing|no|nope|n/a|na|keine|aucun|aucune|ninguno|ninguna|nessuno)\b[\s\w]{0,24}\W*$")
 _ISO_DATE = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
@@ -245,7 +249,7 @@ def read_text(said: Said) -> Reading | None:
     if label is None and (not said.asked or _no_answer(text)):
         return None
     if label is None:
-        text = _LEAD_IN.sub("", text)
+        text = _TAIL.sub("", _LEAD_IN.sub("", text))
     text = text.strip(" \t.!\"'")
     if not 0 < len(text) <= min(LONGEST_ANSWER, said.schema.get("maxLength", LONGEST_ANSWER)):
         return None

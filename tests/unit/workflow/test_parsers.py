@@ -70,6 +70,7 @@ def test_shorthand_for_exercises(text: str, asked: tuple[str, ...], found: dict[
         ("back 2027-05-10", ("start_date", "end_date"), {"end_date": "2027-05-10"}),
         ("2027-05-10", ("start_date", "end_date"), {}),
         ("two of us", (), {"travellers": 2}),
+        ("Lisbon sounds good", ("destination",), {"destination": "Lisbon"}),
         ("destination: São Paulo; pace: slow", (), {"destination": "São Paulo", "pace": "slow"}),
         ("budget: 1,500.50", (), {"budget": 1500.5}),
         ("days: 400", (), {}),

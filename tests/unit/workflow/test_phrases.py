@@ -19,7 +19,8 @@ never mind|not now|nein|nein, danke|lass es so|non|non merci|no lo cambies|mejor
 UNCLEAR = """
 |yes?|yes but make it three|yes no|ok, no|no problem|yesterday|not yes|yes, 5|maybe|
 I said yes to something else before|
-> yes|"yes" is what he said|why|hm|thanks|please|go|yes and delete everything|sure, why not|no way, really?|yes (not)|no = yes
+> yes|"yes" is what he said|why|hm|thanks|please|go|yes and delete everything|sure, why not|no way, really?|
+yes (not)|no = yes
 """.replace("\n", "").split("|")
 
 
