@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Calibration:
     """A query at or above this names a memory explicitly, which lets ``proactive_use = no`` through."""
     floor: float = 0.30
     """Below this a vector says nothing."""
+    related: float = 0.45
+    """A statement that something changed retires the closest memory of the same subject only at or above this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,8 @@ class SessionPolicy:
     """A user who returns within this time may take up the closed session's thread."""
     min_new_turns: int = 2
     """A closed session is classified again only after this many new turns."""
+    classify_open_turns: int = 200
+    """A session that goes on and on is classified each time this many turns have gathered, without being closed."""
     last_message_length: int = 200
     """How much of the last user message the session state keeps, in characters."""
 
@@ -87,6 +92,10 @@ class MemoryPolicy:
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     default_importance: float = 5.0
+    keep_confidence: float = 0.5
+    """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
+    lexicons: str = ""
+    """Files with further domain lexicons (TOML or JSON), separated by ``;``."""
     evidence_kept: int = 50
     """Most evidence of one memory that is kept in full."""
     confidence_gain: float = 0.15
@@ -171,6 +180,19 @@ class ContextPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ProxyPolicy:
+    body_bytes: int = 32 * 1024 * 1024
+    """Largest request that the memory proxy takes: images travel inside."""
+    turns_kept: int = 4096
+    """Turns whose injected text is kept, so that a retry or a tool's answer sends the same bytes again."""
+    turn_kept: timedelta = timedelta(minutes=10)
+    """For how long."""
+    connect: timedelta = timedelta(seconds=10)
+    timeout: timedelta = timedelta(seconds=600)
+    """Longest silence of the upstream."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkingPolicy:
     messages: int = 30
     ttl: timedelta = timedelta(hours=1)
@@ -188,6 +210,10 @@ class FadingPolicy:
     """Strength that pins and ``proactive_use = yes`` never fall below."""
     curate_after_changes: int = 20
     """The curator runs once this many memories were written since its last run."""
+    todo_overdue: timedelta = timedelta(days=14)
+    """An open todo expires this long after it was due."""
+    todo_silent: timedelta = timedelta(days=90)
+    """An open thread, task or commitment without a due time expires after this long without a word about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +229,18 @@ class AgentPolicy:
     cooldown: timedelta = timedelta(hours=24)
     cooldown_after_user: timedelta = timedelta(hours=48)
     mood_half_life: timedelta = timedelta(days=2)
+    personas: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Per persona: ``axes`` (name → start, low, high, half_life in seconds) and ``outreach``."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryPolicy:
+    enabled: bool = True
+    """The user's own setting ``trajectory`` overrides it."""
+    window: int = 12
+    """Sessions that each metric looks at."""
+    least: int = 6
+    """Sessions before anything is said about a trend, and how long a pattern must hold before a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +254,8 @@ class JobPolicy:
     poll: timedelta = timedelta(seconds=1)
     """How often an idle runner looks for work that another process left."""
     keep_done: timedelta = timedelta(days=7)
+    costly_per_minute: int = 60
+    """Jobs of the kinds that ask a model which one process starts per minute, while a model is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +323,11 @@ class Policy:
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     context: ContextPolicy = field(default_factory=ContextPolicy)
+    proxy: ProxyPolicy = field(default_factory=ProxyPolicy)
     working: WorkingPolicy = field(default_factory=WorkingPolicy)
     fading: FadingPolicy = field(default_factory=FadingPolicy)
     agent: AgentPolicy = field(default_factory=AgentPolicy)
+    trajectory: TrajectoryPolicy = field(default_factory=TrajectoryPolicy)
     jobs: JobPolicy = field(default_factory=JobPolicy)
     model: ModelPolicy = field(default_factory=ModelPolicy)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)

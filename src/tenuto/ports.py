@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tenuto.policy import Calibration
+from tenuto.records.context import Context
 from tenuto.records.operations import Entry, EntryKind, Event, Job
 from tenuto.records.scope import User
 
@@ -151,11 +152,16 @@ class Store(Protocol):
     def erase_user(self, user: str) -> dict[str, int]:
         """Delete every row of the user, for good; how many per table."""
 
+    def fact(self, name: str) -> str | None:
+        """Something that holds for the store as a whole, such as which keyring it is sealed with."""
+
+    def set_fact(self, name: str, value: str) -> None: ...
+
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
 
-    def compact(self) -> None:
-        """Leave no trace of deleted rows in the files, where the engine can."""
+    def compact(self) -> bool:
+        """Leave no trace of deleted rows in the files; ``False`` where the engine cannot, or not now."""
 
     def close(self) -> None: ...
 
@@ -197,8 +203,17 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
-    def complete(self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048) -> Answer:
+    def complete(
+        self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048
+    ) -> Answer:
         """One answer. ``schema`` asks for JSON of that shape. Raises :class:`tenuto.errors.ModelError`."""
+
+
+class ChatModel(Model, Protocol):
+    """A model that can also hold a conversation, in the form of a context that its own prompt cache likes best."""
+
+    def chat(self, context: Context, *, max_tokens: int = 2048) -> Iterator[str]:
+        """The answer as it comes, piece by piece. Raises :class:`tenuto.errors.ModelError`, also in the middle."""
 
 
 class WorkingMemory(Protocol):
@@ -208,11 +223,17 @@ class WorkingMemory(Protocol):
 
     def recent(self, user: str) -> list[dict[str, Any]]: ...
 
+    def channel(self, user: str) -> str | None:
+        """Where the user was last heard."""
+
     def set(self, user: str, name: str, value: Any) -> None: ...
 
     def variables(self, user: str) -> dict[str, Any]: ...
 
-    def drop(self, user: str) -> None: ...
+    def drop(self, user: str) -> bool:
+        """Forget everything of a user at once; ``False`` if that could not be done."""
+
+    def close(self) -> None: ...
 
 
 class Bus(Protocol):

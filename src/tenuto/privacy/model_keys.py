@@ -1,24 +1,20 @@
 """People's own keys for model providers: sealed before they reach the store, opened only to be used.
 
-AES-256-GCM under a key that the operator keeps outside of the database (a file that only its owner can read). The
-associated data binds the format, the user, the provider and the key's own generation, so a sealed value that is copied
-to another person or another provider does not open. A plain key exists as :class:`Secret` alone, which does not print;
-it is in no log, no error, no event and no export (``records.workflow.NEVER_EXPORTED``).
+AES-256-GCM under a key that the operator keeps outside of the database (a :class:`~tenuto.privacy.keys.KeyProvider`),
+whether or not the rest of the store is encrypted. The associated data binds the format, the key's version, the user and
+the provider, so a sealed value that is copied to another person or another provider does not open. A plain key exists
+as :class:`Secret` alone, which does not print; it is in no log, no error, no event and no export
+(``records.workflow.NEVER_EXPORTED``).
 
 What would break it: handing ``Secret.reveal()`` to anything but the provider's client.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import os
+import hmac
 import secrets
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -27,6 +23,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tenuto.deps import Deps
 from tenuto.errors import Denied, InputError, NotFound, ProviderError, SettingError
+from tenuto.privacy.keys import KEY_BYTES, KeyProvider
 from tenuto.records.base import evolve
 from tenuto.records.operations import Event
 from tenuto.records.scope import Scope
@@ -34,13 +31,11 @@ from tenuto.records.workflow import ModelKey
 from tenuto.text import clean
 
 FORMAT = b"tenuto/model-key/1"
-KEY_BYTES = 32
+VERSION_BYTES = 4
 NONCE_BYTES = 12
 LONGEST = 4096
 """Characters of a provider's key."""
 
-MasterKey = Callable[[], bytes]
-"""Gives the 32 bytes that everything is sealed under; asked each time, so that it need not stay in memory."""
 Probe = Callable[["Secret"], None]
 """Tries a key out with its provider; raises :class:`Denied` for one that is refused."""
 
@@ -72,54 +67,23 @@ class KeyTest:
     reason: str
 
 
-def file_key(path: str | os.PathLike[str]) -> MasterKey:
-    """A master key from a file that only its owner can read; :func:`make_key_file` makes one."""
-    file = Path(path)
-
-    def read() -> bytes:
-        try:
-            mode = file.stat().st_mode
-            text = file.read_text(encoding="ascii")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(
-                f"The key file {file} cannot be read: make one with tenuto.privacy.model_keys.make_key_file(path)."
-            ) from error
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise SettingError(f"The key file {file} can be read by others: chmod 600 {file}.")
-        try:
-            key = base64.b64decode(text.strip(), validate=True)
-        except (binascii.Error, ValueError):
-            key = b""
-        if len(key) != KEY_BYTES:
-            raise SettingError(f"The key file {file} does not hold {KEY_BYTES} bytes in base64.")
-        return key
-
-    return read
+def seal(seals: KeyProvider, user: str, provider: str, secret: Secret, nonce: bytes) -> bytes:
+    """The key's version, the nonce and the ciphertext. ``nonce`` is random and used once."""
+    version, key = max(seals.keys().items())
+    head = version.to_bytes(VERSION_BYTES, "big")
+    sealed = AESGCM(_derived(key, b"seal")).encrypt(nonce, secret.reveal().encode(), _bound(head, user, provider))
+    return head + nonce + sealed
 
 
-def make_key_file(path: str | os.PathLike[str]) -> Path:
-    """A new random key in a new file (mode 0600). Losing it loses every key sealed under it: keep a copy elsewhere."""
-    file = Path(path)
-    try:
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise InputError(f"{file} exists already and was left alone.", code="key_file_exists") from None
-    with os.fdopen(handle, "w", encoding="ascii") as out:
-        out.write(base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode() + "\n")
-    return file
-
-
-def seal(master: bytes, user: str, provider: str, secret: Secret, nonce: bytes) -> bytes:
-    """Nonce and ciphertext. ``nonce`` is random and used once."""
-    return nonce + AESGCM(_derived(master, b"seal")).encrypt(nonce, secret.reveal().encode(), _bound(user, provider))
-
-
-def unseal(master: bytes, user: str, provider: str, sealed: bytes) -> Secret:
+def unseal(seals: KeyProvider, user: str, provider: str, sealed: bytes) -> Secret:
     """The key, or :class:`Denied` for anything that was not sealed exactly here."""
+    head, rest = sealed[:VERSION_BYTES], sealed[VERSION_BYTES:]
+    key = seals.keys().get(int.from_bytes(head, "big"))
     try:
-        plain = AESGCM(_derived(master, b"seal")).decrypt(
-            sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], _bound(user, provider)
-        )
+        if key is None:
+            raise InvalidTag
+        cipher = AESGCM(_derived(key, b"seal"))
+        plain = cipher.decrypt(rest[:NONCE_BYTES], rest[NONCE_BYTES:], _bound(head, user, provider))
     except (InvalidTag, ValueError):
         raise Denied(
             f"The stored key for '{provider}' does not open with this key file: use the one it was sealed with, or set "
@@ -131,15 +95,15 @@ def unseal(master: bytes, user: str, provider: str, sealed: bytes) -> Secret:
 
 def set_key(deps: Deps, scope: Scope, provider: str, key: str) -> ModelKey:
     """Seal and keep a key, in place of an older one."""
-    master = _master(deps)
+    seals = _seals(deps)
     name = clean.name(provider, deps.policy.limits, what="provider")
     if not key.strip() or len(key) > LONGEST or not key.isascii() or not key.isprintable():
         raise InputError(f"A provider's key is 1 to {LONGEST:,} printable ASCII characters.", code="key_invalid")
     secret, now = Secret(key.strip()), deps.clock()
     record = ModelKey(
         id=name,
-        sealed=seal(master, scope.user, name, secret, secrets.token_bytes(NONCE_BYTES)),
-        fingerprint=sha256(_derived(master, b"fingerprint") + secret.reveal().encode()).hexdigest()[:12],
+        sealed=seal(seals, scope.user, name, secret, secrets.token_bytes(NONCE_BYTES)),
+        fingerprint=_fingerprint(seals, secret),
         created_at=now,
     )
     with deps.store.writing(scope.user) as tx:
@@ -153,7 +117,7 @@ def reveal(deps: Deps, scope: Scope, provider: str) -> Secret:
         found = reader.get(ModelKey, provider)
     if found is None:
         raise NotFound(f"There is no key for '{provider[:60]}'.", code="key_unknown")
-    return unseal(_master(deps), scope.user, provider, found.sealed)
+    return unseal(_seals(deps), scope.user, provider, found.sealed)
 
 
 def keys(deps: Deps, scope: Scope) -> list[ModelKey]:
@@ -192,22 +156,28 @@ def test_key(deps: Deps, scope: Scope, provider: str, probe: Probe) -> KeyTest:
 test_key.__test__ = False  # type: ignore[attr-defined]  # a verb, not a test
 
 
-def _master(deps: Deps) -> bytes:
-    if deps.master_key is None:
+def _seals(deps: Deps) -> KeyProvider:
+    if deps.model_key_seals is None:
         raise SettingError(
-            "Keys of users are only kept sealed, and there is no key to seal them with: name a key file in "
-            "TENUTO_MODEL_KEYS (tenuto.privacy.model_keys.make_key_file makes one).",
-            code="no_master_key",
+            "Keys of users are only kept sealed, and there is nothing to seal them with: set "
+            "TENUTO_MODEL_KEYS=file:PATH to a file outside of the data directory; it is made if it is not there.",
+            code="no_key_file",
         )
-    return deps.master_key()
+    return deps.model_key_seals
 
 
-def _derived(master: bytes, use: bytes) -> bytes:
-    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=FORMAT + b"/" + use).derive(master)
+def _fingerprint(seals: KeyProvider, secret: Secret) -> str:
+    """Tells two keys apart, and nothing about either."""
+    newest = max(seals.keys().items())[1]
+    return hmac.new(_derived(newest, b"fingerprint"), secret.reveal().encode(), "sha256").hexdigest()[:12]
 
 
-def _bound(user: str, provider: str) -> bytes:
-    return b"\x00".join((FORMAT, b"model_keys", user.encode(), provider.encode()))
+def _derived(key: bytes, use: bytes) -> bytes:
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=FORMAT + b"/" + use).derive(key)
+
+
+def _bound(version: bytes, user: str, provider: str) -> bytes:
+    return b"\x00".join((FORMAT, b"model_keys", version.hex().encode(), user.encode(), provider.encode()))
 
 
 def _event(deps: Deps, scope: Scope, kind: str, provider: str) -> Event:

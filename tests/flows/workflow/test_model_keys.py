@@ -15,7 +15,8 @@ import pytest
 import tenuto
 from tenuto.engine import Tenuto
 from tenuto.errors import Denied, InputError, NotFound, SettingError
-from tenuto.privacy.model_keys import Secret, file_key, make_key_file, seal, unseal
+from tenuto.privacy.keys import FileKeys, FixedKeys
+from tenuto.privacy.model_keys import Secret, seal, unseal
 from tenuto.records.base import evolve, to_plain
 from tenuto.records.operations import Event
 from tenuto.records.workflow import NEVER_EXPORTED, ModelKey
@@ -25,7 +26,7 @@ KEY = "sk-live-0123456789abcdefghijklmnop"
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tenuto]:
-    monkeypatch.setenv("TENUTO_MODEL_KEYS", str(make_key_file(tmp_path / "master.key")))
+    monkeypatch.setenv("TENUTO_MODEL_KEYS", f"file:{tmp_path / 'seals'}")
     opened = tenuto.open(tmp_path / "keys.db", background=False)
     yield opened
     opened.close()
@@ -111,36 +112,40 @@ def test_a_sealed_key_opens_only_where_it_was_sealed(store: Tenuto, tmp_path: Pa
         with pytest.raises(Denied) as refused:
             keys.reveal(name)
         assert KEY not in str(refused.value)
-    master = file_key(tmp_path / "master.key")()
-    other = file_key(make_key_file(tmp_path / "other.key"))()
-    box = seal(master, "ana", "openai", Secret(KEY), b"n" * 12)
-    assert unseal(master, "ana", "openai", box).reveal() == KEY
-    for user, provider, key, data in (
-        ("bob", "openai", master, box),
-        ("ana", "open", master, box),
-        ("ana", "openai", other, box),
-        ("ana", "openai", master, box[:-1] + bytes([box[-1] ^ 1])),
-        ("ana", "openai", master, b""),
+    seals = FileKeys(tmp_path / "seals")
+    box = seal(seals, "ana", "openai", Secret(KEY), b"n" * 12)
+    assert unseal(seals, "ana", "openai", box).reveal() == KEY
+    for user, provider, keys_at_hand, data in (
+        ("bob", "openai", seals, box),
+        ("ana", "open", seals, box),
+        ("ana", "openai", FixedKeys(b"k" * 32), box),
+        ("ana", "openai", FixedKeys(b"k" * 32, version=7), box),
+        ("ana", "openai", seals, box[:-1] + bytes([box[-1] ^ 1])),
+        ("ana", "openai", seals, b""),
     ):
         with pytest.raises(Denied):
-            unseal(key, user, provider, data)
+            unseal(keys_at_hand, user, provider, data)
 
 
-def test_without_a_key_to_seal_with_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_seals_open_until_they_are_retired(store: Tenuto, tmp_path: Path) -> None:
+    keys = store.user("ana").model_keys
+    keys.set("openai", KEY)
+    seals = FileKeys(tmp_path / "seals")
+    newest = seals.rotate()
+    assert keys.reveal("openai").reveal() == KEY
+    keys.set("anthropic", "sk-third")
+    seals.retire(newest)
+    assert keys.reveal("anthropic").reveal() == "sk-third"
+    with pytest.raises(Denied):
+        keys.reveal("openai")
+
+
+def test_without_something_to_seal_with_nothing_is_kept(tmp_path: Path) -> None:
     with tenuto.open(tmp_path / "a.db", background=False) as store:
-        with pytest.raises(SettingError):
+        with pytest.raises(SettingError) as refused:
             store.user("ana").model_keys.set("openai", KEY)
+        assert "TENUTO_MODEL_KEYS" in str(refused.value)
         assert store.user("ana").model_keys.list() == []
-    for content, mode in (("short", 0o600), ("A" * 44, 0o644), ("", 0o600)):
-        file = tmp_path / "bad.key"
-        file.write_text(content)
-        file.chmod(mode)
-        with pytest.raises(SettingError):
-            file_key(file)()
-    with pytest.raises(SettingError):
-        file_key(tmp_path / "none.key")()
-    with pytest.raises(InputError):
-        make_key_file(tmp_path / "bad.key")
 
 
 @pytest.mark.parametrize("key", ["", "   ", "sk\n", "schlüssel", "x" * 5000])
