@@ -289,13 +289,33 @@ class RetentionPolicy:
 @dataclass(frozen=True, slots=True)
 class WorkflowPolicy:
     confirm_within: timedelta = timedelta(minutes=30)
+    """A staged change that nobody confirmed in this time is gone."""
     value_bytes: int = 64 * 1024
+    """Largest value of one field, as JSON."""
     depth: int = 16
+    """Deepest nesting of one value."""
+    keys: int = 2000
+    """Most keys and list items in one value."""
+    operations: int = 64
+    """Most operations of one patch."""
+    inferred_confidence: float = 0.8
+    """Most confidence that a value gets which the person did not state, whatever a model claims."""
+    heard: int = 64
+    """Ids of the last messages that are kept to recognise one that is delivered twice."""
+    asked: int = 64
+    """Question keys that are kept."""
+    answer_bytes: int = 256 * 1024
+    """Longest answer of a model that is read at all."""
+    artifact_bytes: int = 1024 * 1024
+    """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
     mastery_half_life: timedelta = timedelta(days=60)
+    """Without practice, mastery goes half of the way back to the baseline in this time."""
+    style_tries: int = 3
+    """A style counts as preferred only after this many outcomes."""
 
 
 @dataclass(frozen=True, slots=True)

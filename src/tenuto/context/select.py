@@ -93,7 +93,7 @@ def select(
     if replay:
         sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
     if found.workflow is not None:
-        text = render.workflow(frame.templates, found.workflow, frame.zone)
+        text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
         sheet.offer("workflow", "workflow", found.workflow.id, text)
     for name, value in sorted((variables or {}).items()):
         sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
