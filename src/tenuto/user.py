@@ -9,6 +9,7 @@ from typing import Any
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
+from tenuto.errors import NotFound
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
@@ -20,7 +21,8 @@ from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.ports import Where
+from tenuto.model_keys import ModelKeys
+from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
@@ -28,6 +30,12 @@ from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, State
 from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
+from tenuto.records.workflow import Outcome, Workflow
+from tenuto.workflow.advance import begin
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.learner import LearnerProfile
+from tenuto.workflow.outcomes import learner, record_outcome
+from tenuto.workflows import WorkflowHandle
 
 
 class UserMemory:
@@ -281,3 +289,65 @@ class UserMemory:
     def curate(self, *, dry_run: bool = False) -> CurateReport:
         """Fold near-duplicates, archive what has faded, look after todos; or with ``dry_run`` only show the plan."""
         return care.curate(self._deps, self.id, dry_run=dry_run)
+
+    # --- typed work ---------------------------------------------------------------------------------------------------
+
+    def workflow(
+        self,
+        definition: Definition | str,
+        id: str | None = None,
+        *,
+        given: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        model: Model | None = None,
+    ) -> WorkflowHandle:
+        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one."""
+        kind = self._deps.definitions.get(definition) if isinstance(definition, str) else definition
+        self._deps.definitions.add(kind)
+        record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
+        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, model)
+
+    def workflow_of(self, id: str) -> WorkflowHandle:
+        """The workflow with this id, or the last one that lives in the session with this id."""
+        with self._deps.store.reading(self.id) as reader:
+            found = reader.get(Workflow, id)
+            here = (
+                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
+            )
+        if not here:
+            raise NotFound(
+                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
+            )
+        return self.workflow(here[0].definition, here[0].id)
+
+    def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
+        """Workflows, the last touched first."""
+        wanted = {"definition": definition, "state": state, "persona": self._scope.persona}
+        where = [Where(name, "=", value) for name, value in wanted.items() if value is not None]
+        with self._deps.store.reading(self.id) as reader:
+            return reader.find(Workflow, *where, order="-updated_at", limit=limit)
+
+    def record_outcome(
+        self,
+        track: str,
+        skill: str,
+        success: bool,
+        at: datetime | None = None,
+        *,
+        style: str | None = None,
+        artifact_id: str | None = None,
+        id: str | None = None,
+    ) -> Outcome:
+        """One try at one skill; the learner profile follows from these alone."""
+        return record_outcome(
+            self._deps, self._scope, track, skill, success, at=at, style=style, artifact_id=artifact_id, id=id
+        )
+
+    def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
+        """What the person masters in one track, replayed from the outcomes."""
+        return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model_keys(self) -> ModelKeys:
+        """The person's own keys for model providers: sealed at rest, never exported."""
+        return ModelKeys(self._deps, self._scope)
