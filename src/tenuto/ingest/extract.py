@@ -18,7 +18,7 @@ from tenuto.ingest import times, todos
 from tenuto.ingest.affect import affect, content_words
 from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.changes import Change, change
-from tenuto.ingest.consent import Consent, Wish, wishes
+from tenuto.ingest.consent import Consent, Wish, wishes, without_privacy
 from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, key, mentions
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.guidance import taught
@@ -151,7 +151,7 @@ class _Reading:
             return
         named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
         if sentence.speech is not Speech.STATEMENT and not (
-            sentence.speech is Speech.REQUEST and self._is_fact(sentence)
+            sentence.speech in (Speech.REQUEST, Speech.REACTION) and self._is_fact(sentence)
         ):
             self._draft(sentence)
             self.skipped[sentence.speech.value] += 1
@@ -167,14 +167,8 @@ class _Reading:
 
     def _wished(self, wish: Consent, sentence: Sentence) -> None:
         self.skipped["wish"] += 1
-        if wish.wish is Wish.PRIVATE and len(sentence.plain.split()) > 6:
-            rest = re.sub(
-                r"(?i)^.*?(?:between (?:us|you and me|the two of us)|secret|to yourself|private|"
-                r"confidential)[,:.!]? *(?:but |and |that )?",
-                "",
-                sentence.plain,
-            )
-            self._remembered(classify(rest or sentence.plain), floor=0.0, confidence=0.0)
+        if wish.wish is Wish.PRIVATE and len(rest := without_privacy(sentence.plain)) > 8:
+            self._remembered(classify(rest), floor=5.0, confidence=0.6)
         elif wish.wish is Wish.REMEMBER and wish.statement:
             self._remembered(classify(wish.statement), floor=7.0, confidence=0.95)
 
@@ -281,10 +275,10 @@ class _Reading:
     def _weigh(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         people = any(one.type == "person" and one.id != self.speaker.subject for one in named)
         moved = change(sentence.plain)
-        found = worth(sentence, people=people)
-        score = found.score + (
-            0.15 if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I) else 0.0
-        )
+        found = worth(sentence, people=people, changed=bool(moved and not moved.weak))
+        score = found.score
+        if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I):
+            score += 0.15 if moved.weak else 0.25
         if (
             any(lexicon.found(sentence.plain) for lexicon in self.lexicons)
             and score >= 0.3

@@ -210,7 +210,8 @@ _REPORTED = re.compile(
     re.I,
 )
 _HEARSAY = re.compile(
-    r"^(?:apparently|supposedly|allegedly|i (?:heard|read|saw (?:that|online|on)|was told)|rumou?r|they say|"
+    r"^(?:apparently|supposedly|allegedly|i (?:heard|read (?:that|online|somewhere|about|in)|saw (?:that|"
+    r"online|on)|was told)|rumou?r|they say|"
     r"someone (?:mentioned|told|said))\b",
     re.I,
 )
