@@ -14,7 +14,7 @@ from dateutil import parser
 from bench.extraction.world import World
 from bench.recall.data import MISSING
 from tenuto.ingest.extract import extract
-from tenuto.ingest.sameness import bare, wording_agrees
+from tenuto.ingest.sameness import SAME_DAY, bare, wording_agrees
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Kind
@@ -80,7 +80,7 @@ def duplicates(directory: Path, embedder, *, show: bool = False, say=print) -> f
     """Every turn through the store; a duplicate is a current memory that says what an earlier one says.
 
     Two memories of one speaker count as duplicates when their words are the same but for order and small words, or
-    when the cosine reaches ``upgrade`` and their wording agrees.
+    when the cosine reaches ``upgrade`` and their wording agrees. Events of different days never do.
     """
     import numpy as np
 
@@ -104,6 +104,7 @@ def duplicates(directory: Path, embedder, *, show: bool = False, say=print) -> f
                 other
                 for j, other in enumerate(memories[:i])
                 if one.entities[:1] == other.entities[:1]
+                and not _apart(one, other)
                 and _twins(one.content, other.content, float(cosines[i, j]), embedder.calibration.upgrade)
             ]
             doubled += bool(twins)
@@ -113,6 +114,11 @@ def duplicates(directory: Path, embedder, *, show: bool = False, say=print) -> f
     say(f"  {dict(acts)}")
     say(f"  {doubled} of {total} current memories repeat another ({doubled / max(1, total):.2%})")
     return doubled / max(1, total)
+
+
+def _apart(one, other) -> bool:
+    """Two events of different days are two events, however alike they are told."""
+    return bool(one.happens_at and other.happens_at and abs(one.happens_at - other.happens_at) > SAME_DAY)
 
 
 def _twins(one: str, other: str, cosine: float, threshold: float) -> bool:

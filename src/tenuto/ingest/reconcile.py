@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, normal
+from tenuto.ingest.candidate import Candidate, negative, normal
 from tenuto.ingest.evolving import as_history, asserted_at, evidence_of, memory_of, reinforced, superseded
-from tenuto.ingest.sameness import agree, bare, meaning_words, negative, says_the_same, subject_of, undated
+from tenuto.ingest.sameness import agree, bare, meaning_words, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
@@ -162,7 +162,7 @@ def _same_evidence(candidate: Candidate, evidence: Evidence) -> bool:
 
 def _fuller(candidate: Candidate, memory: Memory) -> bool:
     """Does the candidate say all of the old wording and clearly more?"""
-    old, new = set(tokens(undated(memory.content))), set(tokens(undated(candidate.content)))
+    old, new = meaning_words(memory.content), meaning_words(candidate.content)
     trusted = TRUST_ORDER.index(candidate.trust) >= TRUST_ORDER.index(memory.trust)
     return (
         trusted

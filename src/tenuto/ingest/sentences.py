@@ -105,14 +105,11 @@ _QUESTION_WORD = re.compile(
     re.I,
 )
 _INVERSION = re.compile(
-    r"^(?:and |but |so |or )?(?:do|does|did|don't|doesn't|didn't|is|are|am|was|were|isn't|aren't|wasn't|"
-    r"weren't|can|could|will|"
-    r"would|should|shall|may|might|must|have|has|had|haven't|hasn't|won't|wouldn't|can't|couldn't|shouldn't) "
-    r"(?:you|i|we|they|he|she|it|this|that|there|the|your|my|our|his|her|their|someone|anyone|everyone|anybody|"
-    r"[A-Z][a-z]+)\b",
-)
-_QUESTION_FRAGMENT = re.compile(
-    r"^(?:any|anything|got any|ever|wanna|want to|you|how about|what about|really|right)\b", re.I
+    r"^(?:and |but |so |or )?(?:(?:is|are|does|did|was|were|should|could|would|isn't|aren't|wasn't|doesn't|didn't) \w+|"
+    r"(?:do|don't|am|can|will|shall|may|might|must|have|has|had|haven't|hasn't|won't|wouldn't|can't|couldn't|"
+    r"shouldn't) "
+    r"(?:you|i|we|they|he|she|it|this|that|there|your|my|our|his|her|their|someone|anyone|everyone|anybody)\b)",
+    re.I,
 )
 _TAG = re.compile(
     r",? (?:right|you know|isn't it|aren't i|don't i|haven't i|remember|no|ok|okay|huh|eh|yeah|can you believe "
