@@ -113,6 +113,12 @@ class MemoryPolicy:
     recent_wins: timedelta = timedelta(hours=48)
     model_tokens_per_day: int = 200_000
     """Tokens that extraction may spend per user and day; beyond it the rules take over."""
+    model_cost_per_day: float = 0.0
+    """Money that extraction may spend per user and day, in the currency of the prices; 0 sets no limit."""
+    model_input_price: float = 0.0
+    """Price of a million tokens sent."""
+    model_output_price: float = 0.0
+    """Price of a million tokens received."""
     model_batch_messages: int = 16
 
 

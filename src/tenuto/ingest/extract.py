@@ -96,8 +96,11 @@ def extract(
     if message.role is Role.ASSISTANT:
         return _promises(message, zone)
     reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone)
-    for sentence in read(message.content):
+    sentences = read(message.content)
+    for sentence in sentences:
         reading.take(sentence)
+    if not sentences:
+        reading.skipped["without words of the speaker's own"] += 1
     return reading.result()
 
 

@@ -52,13 +52,17 @@ _MAIL_HEAD = re.compile(
     re.M | re.I,
 )
 _URL = re.compile(r"(?:https?://|www\.)\S+|\b[\w.-]+\.(?:com|org|net|io)/\S*", re.I)
-_BLOB = re.compile(r"(?=\S{40})\S*[A-Za-z0-9+/=_-]{40,}\S*")
+_RUN = re.compile(r"\S{41,}")
 _INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
 _BRACKET = re.compile(r"\[[^\[\]\n]{1,400}\]")
 _CODE_LINE = re.compile(
-    r"^\s*(?:(?:def|class|import|from \S+ import|function|const|let|var|return|public|private|static|#include|SELECT|"
-    r"INSERT|UPDATE|package|func|fn|if \(|for \(|while \(|\}|\{|//|/\*|<\?|<!|</?\w+[^>]*>)(?=\W|$)|\S+\s*=\s*\S+;|"
-    r".*[;{}]\s*$|\$ |>>> |Traceback|\s*File \")",
+    r"(?:def|class|function|fn|func)\s+\w+\s*[({:]|(?:const|let|var)\s+\w+\s*[:=]|return\b[^.!?]*;$|"
+    r"import\s+[\w.{},* ]+(?:;|$|from\b)|"
+    r"from\s+[\w.]+\s+import\b|(?:public|private|static|protected)\s+\w+.*[({;]|#include\b|SELECT\s.+\sFROM\b|"
+    r"INSERT\s+INTO\b|"
+    r"UPDATE\s+\w+\s+SET\b|(?:if|for|while|switch)\s*\(.*\)\s*\{?$|[{}\])]+[;,]?$|//|/\*|<[?!/]?\w+[^<>]*>|"
+    r"\S+\s*=\s*\S+;|"
+    r".{0,200}[;{}]$|\$ \S|>>> |Traceback \(|File \"",
 )
 _QUOTE_SPAN = re.compile(r"[“\"]([^“”\"\n]{2,500})[”\"]|(?<!\w)'([^'\n]{12,300})'(?!\w)")
 _ABBREVIATION = re.compile(
@@ -241,8 +245,8 @@ def own_words(text: str) -> str:
         text = text[: head.start()]
     text = _QUOTED_LINE.sub("\n", text)
     text = _BRACKET.sub(" ", text)
-    text = _BLOB.sub(" ", _URL.sub(" ", text))
-    text = "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line))
+    text = _RUN.sub(lambda run: " " if run.group().isascii() else run.group(), _URL.sub(" ", text))
+    text = "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line.strip()[:LONGEST]))
     return _INLINE_CODE.sub(" ", text)
 
 
