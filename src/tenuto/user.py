@@ -90,8 +90,13 @@ class UserMemory:
 
     def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
         """What a model should read now, within ``budget`` tokens."""
-        hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        return build(self._deps, self._scope, message, hits=hits, budget=budget, **options)
+        limit = self._deps.policy.context.relevant
+        hits = recall(self._deps, self._scope, message, limit=limit)
+
+        def lasting(query: str) -> list[Hit]:
+            return hits if query == message else recall(self._deps, self._scope, query, limit=limit)
+
+        return build(self._deps, self._scope, message, hits=hits, lasting=lasting, budget=budget, **options)
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""

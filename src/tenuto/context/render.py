@@ -18,7 +18,7 @@ from typing import Any
 
 from tenuto.context.templates import Templates
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
-from tenuto.records.memory import AgentState, Memory, Todo, Trust
+from tenuto.records.memory import TRUST_ORDER, AgentState, Memory, Todo, Trust
 from tenuto.records.workflow import Workflow
 from tenuto.text.echo import marks
 
@@ -146,6 +146,13 @@ def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
 def variable(templates: Templates, name: str, value: Any, now: datetime, zone: tzinfo) -> str:
     """A temporary variable of the conversation, as the application set it."""
     return line(templates, day(now, zone), "recorded", f"{name}: {value}")
+
+
+def card(templates: Templates, label: str, facts: Sequence[Memory], zone: tzinfo) -> str:
+    """What is known of one person, place, org or project, as trusted as the least trusted of it."""
+    said = max(max((e.at for e in fact.evidence), default=fact.created_at) for fact in facts)
+    trust = min((fact.trust for fact in facts), key=TRUST_ORDER.index)
+    return line(templates, day(said, zone), trust, f"{label}: " + "; ".join(fact.content for fact in facts))
 
 
 def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:

@@ -70,14 +70,13 @@ def select(
     *,
     foundation: Sequence[Memory],
     guidance: Sequence[Memory],
-    cards: Sequence[tuple[str, str]] = (),
     semantic: Sequence[Record] = (),
     relevant: Sequence[Record] = (),
     variables: Mapping[str, Any] | None = None,
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
-    """Lines per block, and what was put aside. ``cards``: (entity id, text); ``replay`` shows the session's turns."""
+    """Lines per block, and what was put aside. ``semantic`` lasts for the session, ``relevant`` is this turn's."""
     sheet = _Sheet()
     turns = _turns(found, message)
     sheet.seen |= {("message", turn.id) for turn in found.turns if turn not in turns or not replay}
@@ -85,8 +84,9 @@ def select(
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
-    for entity, text in cards:
-        sheet.offer("cards", "entity", entity, text)
+    for entity, facts in cards_of(semantic, found.memories, frame):
+        sheet.offer("cards", "entity", entity, render.card(frame.templates, entity, facts, frame.zone))
+        sheet.seen |= {("memory", fact.id) for fact in facts}
     for record in semantic:
         if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)
@@ -255,6 +255,25 @@ def foundation_of(memories: Iterable[Memory], policy: Policy) -> list[Memory]:
         and (memory.importance >= policy.recall.card_importance or memory.proactive_use is Proactive.YES)
     ]
     return sorted(kept, key=lambda m: (m.proactive_use is not Proactive.YES, -m.importance, m.created_at, m.id))
+
+
+def cards_of(semantic: Iterable[Record], memories: Sequence[Memory], frame: Frame) -> list[tuple[str, list[Memory]]]:
+    """For each entity that the conversation is about, the few facts that matter: pinned, then important, then new."""
+    about = dict.fromkeys(entity for record in semantic if isinstance(record, Memory) for entity in record.entities)
+    rules, found = frame.policy.recall, []
+    for entity in about:
+        facts = [
+            memory
+            for memory in memories
+            if entity in memory.entities
+            and memory.created_at <= frame.start
+            and memory.proactive_use is not Proactive.NO
+            and (memory.pinned or memory.importance >= rules.card_importance)
+        ]
+        best = sorted(facts, key=lambda m: (not m.pinned, -m.importance, -micros(m.created_at), m.id))
+        if len(best) > 1:
+            found.append((entity, best[: rules.card_facts]))
+    return found
 
 
 def guidance_of(memories: Iterable[Memory]) -> list[Memory]:
