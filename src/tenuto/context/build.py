@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tenuto.context import budget as budgeting
+from tenuto.context import gather as gathering
 from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
-from tenuto.context.gather import gather
-from tenuto.context.select import Frame, Record, foundation_of, guidance_of, select
+from tenuto.context.select import Frame, Record, entities_of, foundation_of, guidance_of, select
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
 from tenuto.deps import Deps
@@ -65,20 +65,22 @@ def build(
     persona = persona_words(scope, persona_text, policy.context.personas, texts)
     now = deps.clock()
     with deps.store.reading(scope.user) as reader:
-        found = gather(reader, scope, policy, now, session)
+        found = gathering.gather(reader, scope, policy, now, session)
         relevant = _read(reader, _named(hits))
     anchor = found.previous[0].id if found.previous else ""
-    about = topic.of_session(deps.working, scope, session, anchor, found, message, lasting)
+    named = topic.of_session(deps.working, scope, session, anchor, found, message, lasting)
     with deps.store.reading(scope.user) as reader:
-        semantic = _read(reader, about)
+        semantic = _read(reader, named)
+        about = gathering.about(reader, scope, entities_of(semantic), policy)
     zone_name, zone, notes = zone_of(found)
     start = found.current.started_at if found.current is not None else now
     frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
     lines, dropped = select(
         found,
         frame,
-        foundation=foundation_of(found.memories, policy),
-        guidance=guidance_of(found.memories),
+        foundation=foundation_of(found.important_memories, policy),
+        guidance=guidance_of(found.guiding),
+        about=about,
         semantic=semantic,
         relevant=relevant,
         variables=topic.variables(deps.working, scope),

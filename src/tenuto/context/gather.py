@@ -7,6 +7,7 @@ agree on what was before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,12 +15,12 @@ from tenuto.lifecycle import sessions as placing
 from tenuto.policy import Policy
 from tenuto.ports import Reader, Where
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
-from tenuto.records.memory import RECALLED, AgentState, Memory, Todo, TodoStatus
+from tenuto.records.memory import RECALLED, AgentState, Memory, Proactive, Todo, TodoStatus, Trust
 from tenuto.records.scope import Scope, User
 from tenuto.records.workflow import Workflow
 
-MEMORIES = 400
-"""Most memories that are read to choose the foundation and the guidance from, most important first."""
+GUIDING = 64
+"""Most memories of the operator or a confirmed user that are read to choose the guidance from."""
 SPARE = 2
 """Read this many times what is shown, so that what is dropped can be told."""
 
@@ -33,8 +34,12 @@ class Gathered:
     previous: tuple[Session, ...]
     """Sessions before the current one, newest first."""
     pins: tuple[Memory, ...]
-    memories: tuple[Memory, ...]
-    """Current memories that may be used, most important first; pins are among them."""
+    important_memories: tuple[Memory, ...]
+    """Important, or to be brought up by itself; most important first; pins are among them."""
+    guiding: tuple[Memory, ...]
+    """Of the operator or a confirmed user."""
+    new: tuple[Memory, ...]
+    """Known since this session began, newest first."""
     summaries: tuple[Summary, ...]
     key_points: tuple[KeyPoint, ...]
     todos: tuple[Todo, ...]
@@ -54,22 +59,28 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
     """Read it all. ``session`` is the caller's own id of a session, where there is one."""
     current = current_session(reader, scope, policy, now, session)
     persona = Where("persona", "in", (None, scope.persona))
-    memories = tuple(
-        reader.find(
-            Memory,
-            Where("status", "in", RECALLED),
-            persona,
-            order="-importance",
-            limit=MEMORIES,
-        )
-    )
+    start = current.started_at if current is not None else now
     turns, before = _turns(reader, current, policy)
     return Gathered(
         user=reader.profile(),
         current=current,
         previous=_previous(reader, scope, policy, current),
         pins=_pins(reader, persona, current),
-        memories=memories,
+        important_memories=_important_memories(reader, persona, policy),
+        guiding=_memories(
+            reader,
+            Where("trust", "in", (Trust.OPERATOR, Trust.USER_CONFIRMED)),
+            persona,
+            order="-importance",
+            limit=GUIDING,
+        ),
+        new=_memories(
+            reader,
+            Where("created_at", ">", start),
+            persona,
+            order="-created_at",
+            limit=policy.recall.foundation * SPARE,
+        ),
         summaries=_summaries(reader, scope, current, policy),
         key_points=_key_points(reader, persona, policy),
         todos=_todos(reader, scope, policy, now),
@@ -116,6 +127,31 @@ def _pins(reader: Reader, persona: Where, current: Session | None) -> tuple[Memo
     )
     here = current.id if current is not None else None
     return tuple(pin for pin in found if pin.pin_session_id in (None, here))
+
+
+def _memories(reader: Reader, *where: Where, order: str, limit: int) -> tuple[Memory, ...]:
+    return tuple(reader.find(Memory, Where("status", "in", RECALLED), *where, order=order, limit=limit))
+
+
+def _important_memories(reader: Reader, persona: Where, policy: Policy) -> tuple[Memory, ...]:
+    limit = policy.recall.foundation * SPARE + policy.memory.pins
+    enough = Where("importance", ">=", policy.recall.card_importance)
+    offered = Where("proactive_use", "=", Proactive.YES)
+    found = _memories(reader, enough, persona, order="-importance", limit=limit)
+    return (*found, *_memories(reader, offered, persona, order="-importance", limit=policy.recall.foundation))
+
+
+def about(reader: Reader, scope: Scope, entities: Sequence[str], policy: Policy) -> dict[str, list[Memory]]:
+    """What is known of each entity and matters: most important first."""
+    persona = Where("persona", "in", (None, scope.persona))
+    enough = Where("importance", ">=", policy.recall.card_importance)
+    limit = policy.recall.card_facts * SPARE
+    return {
+        entity: list(
+            _memories(reader, Where("entities", "has", entity), enough, persona, order="-importance", limit=limit)
+        )
+        for entity in entities
+    }
 
 
 def _summaries(reader: Reader, scope: Scope, current: Session | None, policy: Policy) -> tuple[Summary, ...]:

@@ -33,6 +33,7 @@ GUIDING = frozenset({Trust.OPERATOR, Trust.USER_CONFIRMED})
 """Whose word may become a standing instruction."""
 
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SPACE = re.compile(r"[ \t\u00a0]+")
 _HIDDEN = re.compile(
     "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
@@ -45,8 +46,7 @@ _BRACKETS = str.maketrans({"<": "‹", ">": "›"})
 def escape(text: str) -> str:
     """One line of text that can neither leave the fence nor hide anything."""
     shown = _HIDDEN.sub("", unicodedata.normalize("NFC", text)).translate(_BRACKETS)
-    shown = _BREAK.sub(" / ", shown.strip())
-    shown = "".join(char for char in shown if unicodedata.category(char) != "Cc" or char == "\t")
+    shown = _CONTROL.sub("", _BREAK.sub(" / ", shown.strip()))
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
 
 

@@ -24,6 +24,8 @@ from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
 from tenuto.records.memory import RECALLED, Memory, Proactive, Todo, TodoKind, TodoStatus, Trust
 
 Record = Memory | Message | Summary | KeyPoint | Todo
+CARDS = 8
+"""Most entity cards of one context."""
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
 
 
@@ -70,13 +72,17 @@ def select(
     *,
     foundation: Sequence[Memory],
     guidance: Sequence[Memory],
+    about: Mapping[str, Sequence[Memory]] | None = None,
     semantic: Sequence[Record] = (),
     relevant: Sequence[Record] = (),
     variables: Mapping[str, Any] | None = None,
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
-    """Lines per block, and what was put aside. ``semantic`` lasts for the session, ``relevant`` is this turn's."""
+    """Lines per block, and what was put aside. ``semantic`` lasts for the session, ``relevant`` is this turn's.
+
+    ``about`` holds what is known of each entity that the session is about.
+    """
     sheet = _Sheet()
     turns = _turns(found, message)
     sheet.seen |= {("message", turn.id) for turn in found.turns if turn not in turns or not replay}
@@ -84,7 +90,7 @@ def select(
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
-    for entity, facts in cards_of(semantic, found.memories, frame):
+    for entity, facts in cards_of(about or {}, frame):
         sheet.offer("cards", "entity", entity, render.card(frame.templates, entity, facts, frame.zone))
         sheet.seen |= {("memory", fact.id) for fact in facts}
     for record in semantic:
@@ -98,8 +104,8 @@ def select(
     for name, value in sorted((variables or {}).items()):
         sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
     in_sight = {turn.id for turn in found.turns}
-    for memory in found.memories:
-        if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
+    for memory in found.new:
+        if memory.proactive_use is not Proactive.NO:
             said = {evidence.message_id for evidence in memory.evidence}
             if not said or not said <= in_sight:
                 _record(sheet, "news", memory, frame)
@@ -257,22 +263,19 @@ def foundation_of(memories: Iterable[Memory], policy: Policy) -> list[Memory]:
     return sorted(kept, key=lambda m: (m.proactive_use is not Proactive.YES, -m.importance, m.created_at, m.id))
 
 
-def cards_of(semantic: Iterable[Record], memories: Sequence[Memory], frame: Frame) -> list[tuple[str, list[Memory]]]:
-    """For each entity that the conversation is about, the few facts that matter: pinned, then important, then new."""
-    about = dict.fromkeys(entity for record in semantic if isinstance(record, Memory) for entity in record.entities)
-    rules, found = frame.policy.recall, []
-    for entity in about:
-        facts = [
-            memory
-            for memory in memories
-            if entity in memory.entities
-            and memory.created_at <= frame.start
-            and memory.proactive_use is not Proactive.NO
-            and (memory.pinned or memory.importance >= rules.card_importance)
-        ]
+def entities_of(semantic: Iterable[Record]) -> list[str]:
+    """The people, places, orgs and projects that the session is about."""
+    return list(dict.fromkeys(e for record in semantic if isinstance(record, Memory) for e in record.entities))[:CARDS]
+
+
+def cards_of(about: Mapping[str, Sequence[Memory]], frame: Frame) -> list[tuple[str, list[Memory]]]:
+    """For each entity the few facts that matter: pinned, then important, then new. One fact alone is no card."""
+    found = []
+    for entity, memories in about.items():
+        facts = [m for m in memories if m.created_at <= frame.start and m.proactive_use is not Proactive.NO]
         best = sorted(facts, key=lambda m: (not m.pinned, -m.importance, -micros(m.created_at), m.id))
         if len(best) > 1:
-            found.append((entity, best[: rules.card_facts]))
+            found.append((entity, best[: frame.policy.recall.card_facts]))
     return found
 
 
