@@ -61,12 +61,13 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
     persona = Where("persona", "in", (None, scope.persona))
     start = current.started_at if current is not None else now
     turns, before = _turns(reader, current, policy)
+    pins = _pins(reader, persona, current)
     return Gathered(
         user=reader.profile(),
         current=current,
         previous=_previous(reader, scope, policy, current),
-        pins=_pins(reader, persona, current),
-        important_memories=_important_memories(reader, persona, policy),
+        pins=pins,
+        important_memories=_important_memories(reader, persona, policy, len(pins)),
         guiding=_memories(
             reader,
             Where("trust", "in", (Trust.OPERATOR, Trust.USER_CONFIRMED)),
@@ -133,8 +134,8 @@ def _memories(reader: Reader, *where: Where, order: str, limit: int) -> tuple[Me
     return tuple(reader.find(Memory, Where("status", "in", RECALLED), *where, order=order, limit=limit))
 
 
-def _important_memories(reader: Reader, persona: Where, policy: Policy) -> tuple[Memory, ...]:
-    limit = policy.recall.foundation * SPARE + policy.memory.pins
+def _important_memories(reader: Reader, persona: Where, policy: Policy, pins: int) -> tuple[Memory, ...]:
+    limit = policy.recall.foundation * SPARE + pins
     enough = Where("importance", ">=", policy.recall.card_importance)
     offered = Where("proactive_use", "=", Proactive.YES)
     found = _memories(reader, enough, persona, order="-importance", limit=limit)
