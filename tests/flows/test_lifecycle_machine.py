@@ -27,12 +27,16 @@ SENTENCES = [
 class Life(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(policy={"summary": {"range_every_messages": 7, "spine_every_messages": 5}, "jobs": {"attempts": 1000}})
+        self.world = World(
+            policy={"summary": {"range_every_messages": 7, "spine_every_messages": 5}, "jobs": {"attempts": 1000}}
+        )
         self.said: dict[str, str] = {}
         self.pin = self.world.keep("Allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=1)
 
     def settle(self):
-        assert self.world.store.settle(timeout=30), [(job.kind, job.status, job.error) for job in self.world.store.jobs()]
+        assert self.world.store.settle(timeout=30), [
+            (job.kind, job.status, job.error) for job in self.world.store.jobs()
+        ]
 
     def who(self, friend: bool, mail: bool):
         return self.world.user(persona="friend" if friend else "coach", channel="email" if mail else "api")
@@ -106,7 +110,8 @@ class Life(RuleBasedStateMachine):
         assert self.pin in self.world.all(Memory)
 
     def teardown(self):
-        self.world.clock.forward(days=2)
+        newest = max((message.at for message in self.world.all(Message)), default=self.world.clock())
+        self.world.clock.now = max(newest, self.world.clock()) + timedelta(days=2)
         self.settle()
         self.world.clock.forward(days=2)
         self.settle()
