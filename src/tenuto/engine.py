@@ -10,6 +10,7 @@ import os
 import weakref
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -25,19 +26,24 @@ from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
 from tenuto.privacy.binding import bind
+from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
 from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
 from tenuto.providers.embed import LocalEmbedder
+from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
+from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
 from tenuto.records.operations import Job
 from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
 from tenuto.user import UserMemory
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.load import load as load_definition
 
 
 class Tenuto:
@@ -49,6 +55,7 @@ class Tenuto:
         self._runner = Runner(deps, HANDLERS)
         self._closed = False
         _OPEN.add(self)
+        self._wake()
 
     def user(self, user: str, *, persona: str | None = None, channel: str = "api") -> UserMemory:
         """Everything of one person, seen by one persona on one channel."""
@@ -59,6 +66,11 @@ class Tenuto:
             channel=clean.name(channel, limits, what="channel"),
         )
         return UserMemory(self.deps, scope, self._wake)
+
+    def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
+        """Register a workflow definition: one made in code, or the file that holds one."""
+        made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
+        return self.deps.definitions.add(made)
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""
@@ -128,6 +140,8 @@ class Tenuto:
             self._closed = True
             self._runner.stop()
             self.deps.store.close()
+            if self.deps.working is not None:
+                self.deps.working.close()
             if isinstance(self.deps.vault, SealedVault):
                 self.deps.vault.ring.close()
 
@@ -160,7 +174,7 @@ def open(
     url: str | os.PathLike[str] | None = None,
     *,
     redis: str | None = None,
-    model: str | Model | None = None,
+    model: str | Model | Callable[[str, str], str] | None = None,
     embedder: Embedder | str | None = None,
     keys: str | SealedVault | None = None,
     clock: Clock | None = None,
@@ -181,9 +195,8 @@ def open(
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
     where = str(url or settings.connection("db") or "tenuto.db")
-    if redis is not None or settings.connection("redis"):
-        raise SettingError("Redis is not part of this version: leave 'redis' out.")
     sealed = _vault(keys if keys is not None else settings.connection("keys"))
+    chosen = as_model(model or settings.connection("model"), rules.model, settings.secret)
     store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
@@ -194,7 +207,9 @@ def open(
         ids=ids or RandomIds(),
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
-        model=_model(model),
+        model=chosen,
+        working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
+        model_key_seals=_model_key_seals(),
     )
     return Tenuto(deps, background=background)
 
@@ -206,17 +221,16 @@ def _vault(keys: str | SealedVault | None) -> SealedVault | None:
     return SealedVault(Keyring(ring, provider))
 
 
+def _model_key_seals() -> KeyProvider | None:
+    spec = settings.connection("model_keys")
+    return FileKeys(Path(spec.removeprefix("file:")).expanduser(), create=True) if spec else None
+
+
 def _embedder(given: Embedder | str | None) -> Embedder:
     if given is None or given == "local":
         return LocalEmbedder()
     if isinstance(given, str):
         raise SettingError(f"Unknown embedder {given!r}: pass an object such as tenuto.providers.embed.RemoteEmbedder.")
-    return given
-
-
-def _model(given: str | Model | None) -> Model | None:
-    if isinstance(given, str):
-        raise SettingError(f"Unknown model {given!r}.")
     return given
 
 
