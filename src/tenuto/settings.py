@@ -26,7 +26,7 @@ from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
 CONNECTION = (
-    *("DB", "REDIS", "MODEL", "MODEL_KEY", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER"),
+    *("DB", "REDIS", "MODEL", "MODEL_KEY", "MODEL_KEYS", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER"),
     *("UPSTREAM", "UPSTREAM_KEY", "PROXY_KEY"),
 )
 """Environment names without a group: where the store is, what it uses, whom it is about."""

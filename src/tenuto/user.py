@@ -9,21 +9,33 @@ from typing import Any
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
+from tenuto.errors import NotFound
+from tenuto.ingest import listing
+from tenuto.ingest import remember as verbs
+from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
+from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.ports import Where
+from tenuto.model_keys import ModelKeys
+from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
-from tenuto.records.memory import AgentState, StateChange
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
+from tenuto.records.workflow import Outcome, Workflow
+from tenuto.workflow.advance import begin
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.learner import LearnerProfile
+from tenuto.workflow.outcomes import learner, record_outcome
+from tenuto.workflows import WorkflowHandle
 
 
 class UserMemory:
@@ -119,6 +131,95 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.get(Receipt, id)
 
+    # --- what is known ------------------------------------------------------------------------------------------------
+
+    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+        """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
+
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        """
+        return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
+
+    def memories(self, **filters: Any) -> list[Memory]:
+        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
+        return listing.memories(self._deps, self._scope, **filters)
+
+    def memory(self, id: str) -> Memory:
+        """One memory with its evidence and versions."""
+        with self._deps.store.reading(self.id) as reader:
+            return verbs.get(reader, self._scope, id)
+
+    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
+        """Out of every reading, until it is restored. Erasing is for good; forgetting is not."""
+        return verbs.forget(self._deps, self._scope, id, reason=reason)
+
+    def restore(self, id: str) -> Memory:
+        """Bring back what was forgotten, archived or superseded."""
+        return verbs.restore(self._deps, self._scope, id)
+
+    def history(self, id: str) -> list[Version]:
+        """What a memory was before, oldest first, the values it replaced included; the present state is the last."""
+        return verbs.history(self._deps, self._scope, id)
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Correct a memory; the old wording stays in its history."""
+        return verbs.edit(self._deps, self._scope, id, **changes)
+
+    def confirm(self, id: str) -> Memory:
+        """Vouch for a memory: what came from outside becomes active."""
+        return verbs.confirm(self._deps, self._scope, id)
+
+    def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
+        """Always in context, or in the context of one session."""
+        return verbs.pin(self._deps, self._scope, id, kind=kind, session=session)
+
+    def unpin(self, id: str) -> Memory:
+        return verbs.unpin(self._deps, self._scope, id)
+
+    def allow(self, id: str, use: str) -> Memory:
+        """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
+        return verbs.allow(self._deps, self._scope, id, use)
+
+    def todos(self, **filters: Any) -> list[Todo]:
+        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
+        return listing.todos(self._deps, self._scope, **filters)
+
+    def wins(self) -> list[Todo]:
+        """What was completed in the last 48 hours."""
+        return listing.wins(self._deps, self._scope)
+
+    def complete(self, todo_id: str) -> Todo:
+        """A todo is done; a habit is counted and stays."""
+        return listing.finish(self._deps, self._scope, todo_id)
+
+    def cancel(self, todo_id: str) -> Todo:
+        """A todo is no longer wanted."""
+        return listing.finish(self._deps, self._scope, todo_id, cancelled=True)
+
+    def entities(self, *, type: str | None = None, limit: int | None = None) -> list[Entity]:
+        """People, places, orgs and projects, the most mentioned first."""
+        return listing.entities(self._deps, self._scope, type=type, limit=limit)
+
+    def entity(self, id: str) -> EntityCard:
+        """``entity("person:john")``: who it is, and the facts."""
+        return listing.entity(self._deps, self._scope, id)
+
+    def merges(self, *, status: str | None = "proposed") -> list[EntityMerge]:
+        """Entities that may be one."""
+        return listing.merges(self._deps, self._scope, status=status)
+
+    def merge(self, duplicate: str, into: str) -> EntityMerge:
+        """Two entities are one."""
+        return listing.merge(self._deps, self._scope, duplicate, into)
+
+    def decide_merge(self, id: str, *, accept: bool) -> EntityMerge:
+        """Accept or refuse a proposed merge."""
+        return listing.decide_merge(self._deps, self._scope, id, accept=accept)
+
+    def unmerge(self, id: str) -> EntityMerge:
+        """Take a merge back."""
+        return listing.unmerge(self._deps, self._scope, id)
+
     # --- time: sessions, summaries, the companion's state, retention --------------------------------------------------
 
     def close_session(self, session_id: str | None = None, *, end_type: str = "explicit") -> Session | None:
@@ -188,3 +289,65 @@ class UserMemory:
     def curate(self, *, dry_run: bool = False) -> CurateReport:
         """Fold near-duplicates, archive what has faded, look after todos; or with ``dry_run`` only show the plan."""
         return care.curate(self._deps, self.id, dry_run=dry_run)
+
+    # --- typed work ---------------------------------------------------------------------------------------------------
+
+    def workflow(
+        self,
+        definition: Definition | str,
+        id: str | None = None,
+        *,
+        given: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        model: Model | None = None,
+    ) -> WorkflowHandle:
+        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one."""
+        kind = self._deps.definitions.get(definition) if isinstance(definition, str) else definition
+        self._deps.definitions.add(kind)
+        record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
+        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, model)
+
+    def workflow_of(self, id: str) -> WorkflowHandle:
+        """The workflow with this id, or the last one that lives in the session with this id."""
+        with self._deps.store.reading(self.id) as reader:
+            found = reader.get(Workflow, id)
+            here = (
+                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
+            )
+        if not here:
+            raise NotFound(
+                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
+            )
+        return self.workflow(here[0].definition, here[0].id)
+
+    def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
+        """Workflows, the last touched first."""
+        wanted = {"definition": definition, "state": state, "persona": self._scope.persona}
+        where = [Where(name, "=", value) for name, value in wanted.items() if value is not None]
+        with self._deps.store.reading(self.id) as reader:
+            return reader.find(Workflow, *where, order="-updated_at", limit=limit)
+
+    def record_outcome(
+        self,
+        track: str,
+        skill: str,
+        success: bool,
+        at: datetime | None = None,
+        *,
+        style: str | None = None,
+        artifact_id: str | None = None,
+        id: str | None = None,
+    ) -> Outcome:
+        """One try at one skill; the learner profile follows from these alone."""
+        return record_outcome(
+            self._deps, self._scope, track, skill, success, at=at, style=style, artifact_id=artifact_id, id=id
+        )
+
+    def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
+        """What the person masters in one track, replayed from the outcomes."""
+        return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model_keys(self) -> ModelKeys:
+        """The person's own keys for model providers: sealed at rest, never exported."""
+        return ModelKeys(self._deps, self._scope)

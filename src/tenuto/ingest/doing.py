@@ -56,7 +56,7 @@ def write(writing: Writing, draft: Draft, message: Message, entities: Sequence[s
     if not tx.add(todo):
         return WriteResult(act=Act.DUPLICATE, reason="another writer was first", subject_kind="todo", content=draft.content)
     writing.index(todo, vector)
-    writing.event("todo.opened", "todo", todo.id, kind=draft.kind.value)
+    writing.event("todo.opened", "todo", todo.id, todo_kind=draft.kind.value)
     return WriteResult(act=Act.INSERTED, reason=draft.rule, subject_kind="todo", subject_id=todo.id, content=todo.content)
 
 

@@ -29,6 +29,7 @@ _TITLE = re.compile(
 _CAPS = re.compile(
     r"(?<![\w'@#/.-])(?:[A-Z][\w&]*(?:[-'][A-Z]\w+)*)(?:(?: (?:of|of the|de|la|van|von|der|da|del|di))?(?: | & )[A-Z][\w&]*(?:[-'][A-Z]\w+)*){0,4}"
 )
+_CITY = re.compile(r"(?P<city>[A-Z]\w+(?: [A-Z]\w+){0,2}), (?P<state>[A-Z]\w+(?: [A-Z]\w+){0,2})")
 _NOT_NAMES = frozenset(
     """i i'm i've i'd i'll monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december ok okay hey hi hello oh wow thanks thank yes no yeah sure well so and but or if when while
@@ -54,6 +55,7 @@ _PERSON_CUE = re.compile(
     r"\b(?:with|and|met|meet|meeting|told|called|named|texted|emailed|asked|visit(?:ed|ing)?|miss|date|dating|married|marry|named|see|saw|friend|boss|friends|know|thanks to|hug|love|invited|from)\s*$",
     re.I,
 )
+_WITH = re.compile(r"\b(?:with|met|told|texted|called|emailed|asked|visited|hugged|married|named)\s*$", re.I)
 _PLACE_CUE = re.compile(
     r"\b(?:in|to|from|near|around|visit(?:ed|ing)?|toward|towards|outside|downtown|across|through|of|for|at|leaving|left|see|explore|love)\s*$",
     re.I,
@@ -187,6 +189,9 @@ def mentions(text: str, registry: Registry = EMPTY, limit: int = 50) -> list[Men
             add(_known(name, "project", match.start(), match.end(), registry))
     for match in _TITLE.finditer(text):
         add(_known(match.group(), "person", match.start(), match.end(), registry))
+    for match in _CITY.finditer(text):
+        if match["city"].lower() in shipped().places and match["state"].lower() in shipped().places:
+            add(_known(match.group(), "place", match.start(), match.end(), registry))
     for match in _CAPS.finditer(text):
         mention = _proper(text, match, registry)
         if mention:
@@ -260,9 +265,13 @@ def _type_of(text: str, label: str, start: int, end: int) -> str | None:
         return "org"
     if _PLACE_TAIL.search(label) or (_PLACE_VERB.search(before) and re.search(r"\b(?:in|to|from|near|at)\s*$", before)):
         return "place"
-    if _PERSON_CUE.search(before) and _VERB_AFTER.match(after) and " " not in label:
+    if " " in label or not label.isalpha() or not label[1:].islower():
+        return None
+    if re.match(r" and (?:i|my|me)\b", after, re.I) or re.search(r"\b(?:me|i) and $", before, re.I):
         return "person"
-    return None
+    if _WITH.search(before) and not re.match(r" [a-z]+s?\b(?<! and)(?<! yesterday)(?<! today)(?<! last)(?<! at)(?<! in)(?<! on)(?<! for)(?<! about)(?<! to)(?<! who)(?<! is)", after):
+        return "person"
+    return "person" if _PERSON_CUE.search(before) and _VERB_AFTER.match(after) else None
 
 
 # --- two names for one ------------------------------------------------------------------------------------------------

@@ -13,12 +13,14 @@ from tenuto.ingest.writing import LIVE, Writing
 from tenuto.ports import Vectors, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
-from tenuto.records.memory import Memory, Proactive, Status, Todo, TodoStatus, Version
+from tenuto.records.memory import Kind, Memory, Proactive, Status, Todo, TodoStatus, Version
 from tenuto.records.operations import EntryKind, Receipt
 from tenuto.text.words import tokens
 
 LOOK_BACK = 3
 """Earlier messages of the user that "that" may mean."""
+_FEELING = frozenset(stem for word in "like love hate enjoy prefer dislike live work have want be feel".split() for stem in tokens(word))
+"""Verbs that may be worded otherwise in what was kept."""
 TOPIC = 200
 """Memories that a named topic is looked for among."""
 
@@ -81,7 +83,8 @@ def _targets(writing: Writing, wish: Consent, message: Message, own: Sequence[Me
 
 
 def _about(writing: Writing, about: str, message: Message, vector: Vectors | None) -> list[Memory]:
-    wanted = set(tokens(about))
+    said = set(tokens(about))
+    wanted = (said - _FEELING) or said
     live = Where("status", "in", [status.value for status in LIVE])
     memories = writing.tx.find(Memory, live, order="-updated_at", limit=TOPIC)
     visible = [one for one in memories if one.persona in (None, message.persona)]
@@ -116,6 +119,9 @@ def set_proactive(writing: Writing, memory: Memory, use: Proactive, *, reason: s
 
 def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
     """Out of every reading, its slot free, its messages out of the index; ``restore`` brings all of it back."""
+    memory = writing.tx.get(Memory, memory.id) or memory
+    if memory.status is Status.FORGOTTEN:
+        return memory
     version = Version(
         at=writing.now,
         content=memory.content,
@@ -136,6 +142,10 @@ def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
     writing.tx.unindex(EntryKind.MEMORY, memory.id)
     writing.tx.unindex(EntryKind.MESSAGE, *(one.message_id for one in memory.evidence if one.message_id))
     writing.event("memory.forgotten", "memory", memory.id)
+    if memory.kind is not Kind.CONTRADICTION:
+        for note in writing.tx.find(Memory, Where("kind", "=", Kind.CONTRADICTION.value), Where("status", "in", [one.value for one in LIVE])):
+            if memory.id in note.derived_from:
+                forget_memory(writing, note, reason=f"made from {memory.id}")
     return forgotten
 
 

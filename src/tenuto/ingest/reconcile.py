@@ -39,6 +39,8 @@ from tenuto.text.words import tokens
 
 OPPOSITE = {"like": "dislike", "dislike": "like"}
 SAME_DAY = timedelta(hours=36)
+UNNAMED = 0.1
+"""A statement that names what it ends must be this much closer to something that does not hold those words."""
 _NOT = re.compile(
     r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|hasn't|without|quit|stopped|gave up|"
     r"hate|hates|dislike|dislikes)\b|n't\b",
@@ -276,7 +278,8 @@ def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calib
     if named:
         found = [one for one in same_subject if _mentions(named, one.memory.content) and (one.similarity == 0.0 or one.similarity >= 0.5 * calibration.related)]
     if not found:
-        near = [one for one in same_subject if one.similarity >= calibration.related and one.memory.attribute not in ("name", "allergy", "condition")]
+        least = calibration.related + (UNNAMED if named else 0.0)
+        near = [one for one in same_subject if one.similarity >= least and one.memory.attribute not in ("name", "allergy", "condition")]
         found = sorted(near, key=lambda one: -one.similarity)[:1]
     return found[:4]
 
@@ -315,7 +318,7 @@ def superseded(memory: Memory, *, by: Memory, now: datetime) -> Memory:
     until = by.valid_from or by.created_at
     if memory.valid_from is not None and until < memory.valid_from:
         until = max(memory.valid_from, asserted_at(by))
-    version = Version(at=now, content=memory.content, status=memory.status, reason=f"superseded by {by.id}", changed={"pinned": memory.pinned})
+    version = Version(at=now, content=memory.content, status=memory.status, reason=f"superseded by {by.id}", changed={"pinned": memory.pinned, "pin_kind": memory.pin_kind.value if memory.pin_kind else None, "slot": memory.slot})
     return evolve(
         memory,
         status=Status.DEPRECATED,
@@ -421,7 +424,7 @@ def evidence_of(candidate: Candidate) -> Evidence:
 
 def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
     """The memory that a candidate becomes."""
-    marks = {name: "1" for name, on in (("ends", candidate.ends), ("negated", candidate.negated)) if on}
+    marks = {name: "1" for name, on in (("ends", candidate.ends), ("negated", candidate.negated), ("single", candidate.single)) if on}
     return Memory(
         id=id,
         content=candidate.content,
