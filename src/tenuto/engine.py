@@ -55,6 +55,7 @@ class Tenuto:
         self._runner = Runner(deps, HANDLERS)
         self._closed = False
         _OPEN.add(self)
+        self._wake()
 
     def user(self, user: str, *, persona: str | None = None, channel: str = "api") -> UserMemory:
         """Everything of one person, seen by one persona on one channel."""

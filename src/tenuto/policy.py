@@ -124,6 +124,18 @@ class RecallPolicy:
     """Most candidates that any profile ranks."""
     catch_up: int = 16
     """Recall embeds up to this many entries that wait for their vector, so that one finds what one just wrote."""
+    words: float = 0.77
+    """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
+    meaning: float = 0.85
+    """What meaning counts, per deviation."""
+    speaker: float = 2.85
+    """What is added where a person whom the query names is speaking."""
+    recency: float = 0.73
+    """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""
+    length: float = 0.88
+    """What a longer message counts, per logarithm of its words."""
+    neighbours: float = 1.0
+    """How much the messages around one count beside it, as a share of the usual."""
     half_life: timedelta = timedelta(days=14)
     """Recency half-life of the profile ``blended``."""
     memory_decay: float = 0.02
@@ -262,6 +274,8 @@ class JobPolicy:
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
     retries: int = 2
+    prompts: str = ""
+    """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
 
 
 @dataclass(frozen=True, slots=True)

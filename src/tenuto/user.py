@@ -10,7 +10,11 @@ from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
 from tenuto.errors import NotFound
+from tenuto.ingest import changing, listing
+from tenuto.ingest import remember as verbs
+from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
+from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
@@ -23,7 +27,7 @@ from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
-from tenuto.records.memory import AgentState, StateChange
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
@@ -127,6 +131,95 @@ class UserMemory:
         """What came of an observed message, by the receipt's id."""
         with self._deps.store.reading(self.id) as reader:
             return reader.get(Receipt, id)
+
+    # --- what is known ------------------------------------------------------------------------------------------------
+
+    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+        """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
+
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        """
+        return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
+
+    def memories(self, **filters: Any) -> list[Memory]:
+        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
+        return listing.memories(self._deps, self._scope, **filters)
+
+    def memory(self, id: str) -> Memory:
+        """One memory with its evidence and versions."""
+        with self._deps.store.reading(self.id) as reader:
+            return changing.get(reader, self._scope, id)
+
+    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
+        """Out of every reading, until it is restored. Erasing is for good; forgetting is not."""
+        return changing.forget(self._deps, self._scope, id, reason=reason)
+
+    def restore(self, id: str) -> Memory:
+        """Bring back what was forgotten, archived or superseded."""
+        return changing.restore(self._deps, self._scope, id)
+
+    def history(self, id: str) -> list[Version]:
+        """What a memory was before, oldest first, the values it replaced included; the present state is the last."""
+        return changing.history(self._deps, self._scope, id)
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Correct a memory; the old wording stays in its history."""
+        return changing.edit(self._deps, self._scope, id, **changes)
+
+    def confirm(self, id: str) -> Memory:
+        """Vouch for a memory: what came from outside becomes active."""
+        return changing.confirm(self._deps, self._scope, id)
+
+    def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
+        """Always in context, or in the context of one session."""
+        return changing.pin(self._deps, self._scope, id, kind=kind, session=session)
+
+    def unpin(self, id: str) -> Memory:
+        return changing.unpin(self._deps, self._scope, id)
+
+    def allow(self, id: str, use: str) -> Memory:
+        """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
+        return changing.allow(self._deps, self._scope, id, use)
+
+    def todos(self, **filters: Any) -> list[Todo]:
+        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
+        return listing.todos(self._deps, self._scope, **filters)
+
+    def wins(self) -> list[Todo]:
+        """What was completed in the last 48 hours."""
+        return listing.wins(self._deps, self._scope)
+
+    def complete(self, todo_id: str) -> Todo:
+        """A todo is done; a habit is counted and stays."""
+        return listing.finish(self._deps, self._scope, todo_id)
+
+    def cancel(self, todo_id: str) -> Todo:
+        """A todo is no longer wanted."""
+        return listing.finish(self._deps, self._scope, todo_id, cancelled=True)
+
+    def entities(self, *, type: str | None = None, limit: int | None = None) -> list[Entity]:
+        """People, places, orgs and projects, the most mentioned first."""
+        return listing.entities(self._deps, self._scope, type=type, limit=limit)
+
+    def entity(self, id: str) -> EntityCard:
+        """``entity("person:john")``: who it is, and the facts."""
+        return listing.entity(self._deps, self._scope, id)
+
+    def merges(self, *, status: str | None = "proposed") -> list[EntityMerge]:
+        """Entities that may be one."""
+        return listing.merges(self._deps, self._scope, status=status)
+
+    def merge(self, duplicate: str, into: str) -> EntityMerge:
+        """Two entities are one."""
+        return listing.merge(self._deps, self._scope, duplicate, into)
+
+    def decide_merge(self, id: str, *, accept: bool) -> EntityMerge:
+        """Accept or refuse a proposed merge."""
+        return listing.decide_merge(self._deps, self._scope, id, accept=accept)
+
+    def unmerge(self, id: str) -> EntityMerge:
+        """Take a merge back."""
+        return listing.unmerge(self._deps, self._scope, id)
 
     # --- time: sessions, summaries, the companion's state, retention --------------------------------------------------
 

@@ -89,11 +89,11 @@ def guidance(found: Memory) -> tuple[str, ...]:
 
 
 def message(templates: Templates, found: Message, zone: tzinfo) -> str:
-    """A message as evidence, with its speaker."""
+    """A message as evidence: said by the person, by you, or by a speaker who is named."""
     outside = found.trust is Trust.EXTERNAL or found.role is Role.TOOL
-    speaker = "you" if found.role is Role.ASSISTANT else (found.speaker or str(found.role))
     trust = Trust.EXTERNAL if outside else found.trust if found.role is not Role.ASSISTANT else "you"
-    return line(templates, minute(found.at, zone), trust, f"{escape(speaker)}: {found.content}")
+    named = f"{found.speaker}: " if found.speaker and found.role is not Role.ASSISTANT else ""
+    return line(templates, day(found.at, zone), trust, named + found.content)
 
 
 def turn(templates: Templates, found: Message, fence: str, zone: tzinfo) -> dict[str, str]:

@@ -21,10 +21,11 @@ from tenuto.errors import EmbedderError, InputError
 from tenuto.policy import Limits
 from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
-from tenuto.recall.entry import Indexed, embedding_text, kind_of, moment_of, record_type
+from tenuto.recall.entry import Indexed, embedding_text, kind_of, moment_of, query_tokens, record_type, speaker_marks
 from tenuto.recall.gate import Asked, Verdict, gate
 from tenuto.recall.index import KINDS, Floats, UserIndex, View
-from tenuto.recall.match import Pool, Weights, pool
+from tenuto.recall.match import Pool, Query, pool
+from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import about_past
 from tenuto.records.conversation import KeyPoint, Message
 from tenuto.records.memory import Evidence, Memory, Todo
@@ -54,7 +55,7 @@ def recall(
     if wanted.speaker is not None:
         wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
     text = check_query(query, deps.policy.limits)
-    tokens = list(dict.fromkeys(words.tokens(text)))
+    tokens = query_tokens(text)
     vector, notes = embed_query(deps, text)
     with deps.store.reading(scope.user) as reader:
         index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
@@ -71,12 +72,12 @@ def recall(
         anchor=deps.embedder.calibration.anchor,
     )
     key = deps.vault.index_key(scope.user)
-    hashes = np.array([words.token_hash(token, key) for token in tokens], np.uint64)
+    searched = Query(_hashes(tokens, key), _hashes(_names(text), key), vector)
     with deps.store.reading(scope.user) as reader:
         allowed = filters.mask(view, index, reader, wanted, scope.persona)
         if not allowed.any():
             return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
-        found = pool(view, hashes, vector, allowed, max(deps.policy.recall.pool, limit), Weights())
+        found = pool(view, searched, allowed, max(deps.policy.recall.pool, limit), deps.policy.recall)
         if not len(found.rows):
             return Recalled(notes=(*notes, "no word of the query occurs in what is kept"))
         records = _records(reader, view, found)
@@ -116,6 +117,16 @@ def embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
     if vector.shape != (deps.embedder.dimension,):
         return None, [f"searched by words only: the embedder returned {vector.shape[0]} numbers instead of {deps.embedder.dimension}"]
     return np.asarray(vector, np.float32), []
+
+
+def _hashes(tokens: Iterable[str], key: bytes) -> Hashes:
+    return np.array([words.token_hash(token, key) for token in tokens], np.uint64)
+
+
+def _names(text: str) -> list[str]:
+    """The marks of everyone whom a query may name. A name that is also a plain word counts where it is capitalised."""
+    plain = {word.casefold() for word in text.split() if word[:1].islower()} | {text.split()[0].casefold()}
+    return [mark for mark in speaker_marks(text) if mark[1:] not in words.STOP_WORDS or mark[1:] not in plain]
 
 
 def _waiting(reader: Reader, index: UserIndex, most: int) -> dict[str, str]:
