@@ -25,6 +25,7 @@ from tenuto.model_keys import ModelKeys
 from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
+from tenuto.recall.surround import cards, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
@@ -96,10 +97,33 @@ class UserMemory:
         """The right few things for a query, best first, each with its reasons."""
         return recall(self._deps, self._scope, query, limit=limit, **filters)
 
-    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
-        """What a model should read now, within ``budget`` tokens."""
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens.
+
+        What the session is about is found on its first message that says something; ``refresh`` finds it anew.
+        """
         hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        return build(self._deps, self._scope, message, hits=hits, budget=budget, **options)
+        lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
+        known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]
+        return build(
+            self._deps,
+            self._scope,
+            message,
+            hits=hits,
+            semantic=lasting,
+            cards=known,
+            budget=budget,
+            session=session,
+            **options,
+        )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""
