@@ -24,6 +24,7 @@ from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
 from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
 from tenuto.recall.surround import cards, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
@@ -323,13 +324,18 @@ class UserMemory:
         *,
         given: Mapping[str, Any] | None = None,
         session_id: str | None = None,
-        model: Model | None = None,
+        model: str | Model | Callable[[str, str], str] | None = None,
     ) -> WorkflowHandle:
-        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one."""
+        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one.
+
+        ``model`` is taken as by ``tenuto.open``, with the person's own key where they have set one; without it the
+        store's model proposes, or the parsers alone.
+        """
         kind = self._deps.definitions.get(definition) if isinstance(definition, str) else definition
         self._deps.definitions.add(kind)
         record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
-        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, model)
+        proposer = as_model(model, self._deps.policy.model, self.model_keys.lookup)
+        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
         """The workflow with this id, or the last one that lives in the session with this id."""
