@@ -6,9 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+from tenuto import listing
 from tenuto.context.build import Context, build
 from tenuto.deps import Deps
 from tenuto.ingest.observe import check, observe
+from tenuto.listing import Page
 from tenuto.ports import Where
 from tenuto.recall.search import recall
 from tenuto.records.conversation import Message, Session
@@ -84,6 +86,14 @@ class UserMemory:
         where = [Where("persona", "=", self._scope.persona)] if self._scope.persona else []
         with self._deps.store.reading(self.id) as reader:
             return reader.find(Session, *where, order="-last_activity_at", limit=limit)
+
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
+        return listing.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return listing.one(self._deps, self._scope, what, id)
 
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
