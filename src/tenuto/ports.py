@@ -226,9 +226,14 @@ class Bus(Protocol):
 class Vault(Protocol):
     """Seals what is content. The plain vault changes nothing."""
 
-    def seal(self, user: str, table: str, row: str, column: str, data: bytes) -> bytes: ...
+    @property
+    def sealing(self) -> bool:
+        """Whether anything is sealed at all."""
 
-    def open(self, user: str, table: str, row: str, column: str, data: bytes) -> bytes: ...
+    def seal(self, user: str, place: str, revision: int, data: bytes) -> bytes:
+        """``place`` names table, row and column; what is sealed for one place and revision opens in no other."""
+
+    def open(self, user: str, place: str, revision: int, data: bytes) -> bytes: ...
 
     def blind(self, user: str, text: str) -> str:
         """A keyed stand-in for a value that must be comparable but not readable."""

@@ -6,10 +6,12 @@ from __future__ import annotations
 class PlainVault:
     """Changes nothing."""
 
-    def seal(self, user: str, table: str, row: str, column: str, data: bytes) -> bytes:
+    sealing = False
+
+    def seal(self, user: str, place: str, revision: int, data: bytes) -> bytes:
         return data
 
-    def open(self, user: str, table: str, row: str, column: str, data: bytes) -> bytes:
+    def open(self, user: str, place: str, revision: int, data: bytes) -> bytes:
         return data
 
     def blind(self, user: str, text: str) -> str:

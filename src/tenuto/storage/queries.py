@@ -14,7 +14,7 @@ from tenuto.storage.tables import TABLES, Table
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
-JOB_COLUMNS = ", ".join([*(column.name for column in next(t for t in TABLES if t.name == "jobs").columns), "body"])
+JOB_COLUMNS = ", ".join([*(column.name for column in next(t for t in TABLES if t.name == "jobs").columns), "revision", "body"])
 
 
 @lru_cache(maxsize=4)
@@ -40,14 +40,14 @@ def pyformat(sql: str) -> str:
 
 @lru_cache(maxsize=256)
 def columns(table: Table) -> str:
-    """``id, column…, body``: the order in which rows are read."""
-    return ", ".join(["id", *(quoted(column.name) for column in table.columns), "body"])
+    """``id, column…, revision, body``: the order in which rows are read."""
+    return ", ".join(["id", *(quoted(column.name) for column in table.columns), "revision", "body"])
 
 
 @lru_cache(maxsize=256)
 def insert(table: Table, *, replace: bool) -> str:
     """Insert a row; replace the one with the same id, or leave any row that is in the way."""
-    names = ["user_id", "id", *(column.name for column in table.columns), "body"]
+    names = ["user_id", "id", *(column.name for column in table.columns), "revision", "body"]
     values = ", ".join(f":{name}" for name in names)
     sql = f"INSERT INTO {table.name} ({', '.join(map(quoted, names))}) VALUES ({values})"
     if not replace:

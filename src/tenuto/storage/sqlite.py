@@ -110,7 +110,7 @@ class SqliteEngine:
     ) -> Sequence[tuple[str, float]]:
         parameters = {"user": user, "kind": kind, "model": model}
         rows = connection.rows(queries.load(self.dialect)["entry_vectors"], parameters)
-        return vectors.nearest([(row[0], row[1]) for row in rows if row[1] is not None], vector, limit)
+        return vectors.nearest([(row[0], row[2]) for row in rows if row[2] is not None], vector, limit)
 
     def check(self) -> list[str]:
         with self.reading("") as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 
 import msgspec
@@ -72,10 +73,14 @@ class SqlStore:
             return connection.change(self._sql["renew_job"], lease) > 0
 
     def finish(self, job: Job) -> bool:
-        row = encode(job, table_of(Job), self._vault, job.user_id)
-        row["user"] = job.user_id
+        key = {"user": job.user_id, "id": job.id}
+        row: dict[str, Any] = {}
         try:
             with self._engine.writing(NOBODY) as connection:
+                known = connection.rows(self._sql["job_revision"], key)
+                if not known:
+                    return False
+                row = encode(job, table_of(Job), self._vault, job.user_id, known[0][0] + 1) | key
                 return connection.change(self._sql["finish_job"], row) > 0
         except Conflict:
             # It goes back to pending while a newer job of the same purpose waits already: that one will do the work.

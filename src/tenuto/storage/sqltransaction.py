@@ -14,7 +14,8 @@ from tenuto.records.scope import User
 from tenuto.storage import queries
 from tenuto.storage.conditions import select_sql, where_sql
 from tenuto.storage.engine import Connection, Row, SqlEngine
-from tenuto.storage.tables import Table, decode, encode, row_id, table_of
+from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
+from tenuto.storage.vectors import nearest as nearest_of
 
 T = TypeVar("T")
 CHUNK = 500
@@ -98,7 +99,11 @@ class SqlReader:
         return [self._to_entry(row) for row in self._rows("unembedded", model=model, limit=limit)]
 
     def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
-        return list(self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit))
+        if not self._vault.sealing:
+            return list(self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit))
+        rows = self._rows("entry_vectors", kind=kind.value, model=model)
+        opened = [(id, self._open_vector(kind.value, id, seq, plain, sealed)) for id, seq, plain, sealed in rows]
+        return nearest_of([(id, data) for id, data in opened if data is not None], vector, limit)
 
     def _rows(self, name: str, **parameters: Any) -> list[Row]:
         return self._connection.rows(self._sql[name], {"user": self._user, **parameters})
@@ -108,12 +113,12 @@ class SqlReader:
 
     def _to_user(self, row: Row) -> User:
         user_id, seq, epoch, created_at, body = row
-        plain = self._vault.open(user_id, "users", user_id, "body", bytes(body))
+        plain = self._vault.open(user_id, place("users", user_id), 0, bytes(body))
         values = msgspec.json.decode(plain, type=dict[str, Any])
         return User(user_id=user_id, seq=seq, epoch=epoch, created_at=from_micros(created_at), **values)
 
     def _to_entry(self, row: Row) -> Entry:
-        kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector = row
+        kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector, sealed = row
         return Entry(
             kind=EntryKind(kind),
             id=id,
@@ -126,8 +131,13 @@ class SqlReader:
             links=tuple(links.split()) if links else (),
             model=model or None,
             tokens=bytes(tokens),
-            vector=self._engine.unpack_vector(vector),
+            vector=self._open_vector(kind, id, seq, vector, sealed),
         )
+
+    def _open_vector(self, kind: str, id: str, seq: int, plain: Any, sealed: Any) -> bytes | None:
+        if sealed is None:
+            return self._engine.unpack_vector(plain)
+        return self._vault.open(self._user, place("entries", f"{kind}:{id}", "vector"), seq, bytes(sealed))
 
 
 class SqlTransaction(SqlReader):
@@ -164,19 +174,20 @@ class SqlTransaction(SqlReader):
     def index(self, *entries: Entry) -> None:
         self._ensure_user()
         for entry in entries:
+            seq = self._next()
             values = {
-                "seq": self._next(),
+                "seq": seq,
                 "kind": entry.kind.value,
                 "id": entry.id,
                 "at": micros(entry.at),
                 "persona": entry.persona,
                 "session_id": entry.session_id,
                 "role": entry.role,
-                "speaker": entry.speaker,
+                "speaker": self._vault.blind(self._user, entry.speaker) if entry.speaker else "",
                 "links": " ".join(entry.links),
                 "model": entry.model or "",
                 "tokens": entry.tokens,
-                "vector": self._engine.pack_vector(entry.vector),
+                **self._vector(entry.kind, entry.id, seq, entry.vector),
             }
             self._change("put_entry", **values)
 
@@ -188,11 +199,17 @@ class SqlTransaction(SqlReader):
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
         done = 0
         for (kind, id), vector in vectors.items():
-            packed = self._engine.pack_vector(vector)
-            done += self._change(
-                "embed_entry", seq=self._next(), model=model, vector=packed, kind=kind.value, id=id
-            )
+            seq = self._next()
+            packed = self._vector(kind, id, seq, vector)
+            done += self._change("embed_entry", seq=seq, model=model, kind=kind.value, id=id, **packed)
         return done
+
+    def _vector(self, kind: EntryKind, id: str, seq: int, vector: bytes | None) -> dict[str, Any]:
+        """The vector as the engine keeps it, or sealed; bound to the entry's number, which changes with it."""
+        if vector is None or not self._vault.sealing:
+            return {"vector": self._engine.pack_vector(vector), "sealed_vector": None}
+        sealed = self._vault.seal(self._user, place("entries", f"{kind.value}:{id}", "vector"), seq, vector)
+        return {"vector": None, "sealed_vector": sealed}
 
     def set_user(self, user: User) -> None:
         self._ensure_user()
@@ -209,11 +226,20 @@ class SqlTransaction(SqlReader):
         table = table_of(type(record))
         if getattr(record, "seq", None) == 0:
             record = evolve(record, seq=self._next())
-        row = encode(record, table, self._vault, self._user)
+        row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
         done = self._connection.change(queries.insert(table, replace=replace), row) > 0
         if done and table.many:
             self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
         return done
+
+    def _revision(self, table: Table, id: str) -> int:
+        """The next revision of a row; counted only where sealed values are bound to it."""
+        if not self._vault.sealing:
+            return 1
+        sql = f"SELECT revision FROM {table.name} WHERE user_id = :user AND id = :id"
+        key = {"user": self._user, "id": row_id(id, table, self._vault, self._user)}
+        rows = self._connection.rows(sql, key)
+        return int(rows[0][0]) + 1 if rows else 1
 
     def _link(self, table: Table, id: str, values: Sequence[str], *, fresh: bool) -> None:
         if not fresh:
@@ -239,7 +265,7 @@ class SqlTransaction(SqlReader):
 
     def _user_body(self, timezone: str, settings: dict[str, Any]) -> bytes:
         body = msgspec.json.encode({"timezone": timezone, "settings": settings})
-        return self._vault.seal(self._user, "users", self._user, "body", body)
+        return self._vault.seal(self._user, place("users", self._user), 0, body)
 
     def _next(self) -> int:
         self._ensure_user()

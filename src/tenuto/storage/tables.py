@@ -157,27 +157,32 @@ def table_of(type_: type[Any]) -> Table:
         raise InputError(f"{type_.__name__} is not kept in a table of its own.") from None
 
 
-def encode(record: Any, table: Table, vault: Vault, user: str) -> dict[str, Any]:
+def place(table: str, row: str, column: str = "body") -> str:
+    """What a sealed value is bound to."""
+    return f"{table}\x1f{row}\x1f{column}"
+
+
+def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
-    row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user)}
+    row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
     in_columns = {"user_id"} if table.keyed_id else {"user_id", "id"}
     for column in table.columns:
         row[column.name] = column_value(getattr(record, column.name), column, vault, user)
         if not column.keyed:
             in_columns.add(column.name)
     body = {part.name: getattr(record, part.name) for part in fields(record) if part.name not in in_columns}
-    row["body"] = vault.seal(user, table.name, row["id"], "body", msgspec.json.encode(body))
+    row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
 
 
 def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
-    """The record of a row read as (id, columns…, body)."""
-    body = vault.open(user, table.name, row[0], "body", bytes(row[-1]))
+    """The record of a row read as (id, columns…, revision, body)."""
+    body = vault.open(user, place(table.name, row[0]), row[-2], bytes(row[-1]))
     try:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:
             values["id"] = row[0]
-        for column, value in zip(table.columns, row[1:-1], strict=True):
+        for column, value in zip(table.columns, row[1:-2], strict=True):
             if not column.keyed:
                 values[column.name] = _plain(value, column)
         if table.type is Job:

@@ -8,15 +8,16 @@ SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user FO
 SELECT pg_advisory_xact_lock(hashtextextended(:user, 0))
 
 -- name: entries_since
-SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, coalesce(sealed_vector, halfvec_send(vector))
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, halfvec_send(vector),
+    sealed_vector
 FROM entries WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
 
 -- name: unembedded
-SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea, NULL::bytea
 FROM entries WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
 
 -- name: entry_vectors
-SELECT id, coalesce(sealed_vector, halfvec_send(vector)) FROM entries
+SELECT id, seq, halfvec_send(vector), sealed_vector FROM entries
 WHERE user_id = :user AND kind = :kind AND model = :model
 
 -- name: nearest

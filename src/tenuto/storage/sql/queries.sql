@@ -16,6 +16,12 @@ UPDATE users SET body = :body WHERE user_id = :user
 -- name: advance_user
 UPDATE users SET seq = :seq, epoch = :epoch WHERE user_id = :user
 
+-- name: get_fact
+SELECT value FROM store_facts WHERE name = :name
+
+-- name: set_fact
+INSERT INTO store_facts (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+
 -- name: list_users
 SELECT user_id FROM users WHERE user_id > :after ORDER BY user_id LIMIT :limit
 
@@ -34,26 +40,29 @@ WHERE user_id = :user AND pinned = 1 AND status IN ('confirmed', 'active', 'rein
 SELECT count(*) FROM summaries WHERE user_id = :user
 
 -- name: entries_since
-SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector FROM entries
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector, sealed_vector FROM entries
 WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
 
 -- name: unembedded
-SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector FROM entries
+SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector, sealed_vector FROM entries
 WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
 
 -- name: entry_vectors
-SELECT id, vector FROM entries WHERE user_id = :user AND kind = :kind AND model = :model
+SELECT id, seq, vector, sealed_vector FROM entries WHERE user_id = :user AND kind = :kind AND model = :model
 
 -- name: put_entry
-INSERT INTO entries (user_id, seq, kind, id, at, persona, session_id, role, speaker, links, model, tokens, vector)
-VALUES (:user, :seq, :kind, :id, :at, :persona, :session_id, :role, :speaker, :links, :model, :tokens, :vector)
+INSERT INTO entries (user_id, seq, kind, id, at, persona, session_id, role, speaker, links, model, tokens, vector,
+    sealed_vector)
+VALUES (:user, :seq, :kind, :id, :at, :persona, :session_id, :role, :speaker, :links, :model, :tokens, :vector,
+    :sealed_vector)
 ON CONFLICT (user_id, kind, id) DO UPDATE SET
     seq = excluded.seq, at = excluded.at, persona = excluded.persona, session_id = excluded.session_id,
     role = excluded.role, speaker = excluded.speaker, links = excluded.links, model = excluded.model,
-    tokens = excluded.tokens, vector = excluded.vector
+    tokens = excluded.tokens, vector = excluded.vector, sealed_vector = excluded.sealed_vector
 
 -- name: embed_entry
-UPDATE entries SET seq = :seq, model = :model, vector = :vector WHERE user_id = :user AND kind = :kind AND id = :id
+UPDATE entries SET seq = :seq, model = :model, vector = :vector, sealed_vector = :sealed_vector
+WHERE user_id = :user AND kind = :kind AND id = :id
 
 -- name: drop_entry
 DELETE FROM entries WHERE user_id = :user AND kind = :kind AND id = :id
@@ -77,8 +86,12 @@ RETURNING user_id, id, {job_columns}
 -- name: renew_job
 UPDATE jobs SET lease_until = :until WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
 
+-- name: job_revision
+SELECT revision FROM jobs WHERE user_id = :user AND id = :id
+
 -- name: finish_job
-UPDATE jobs SET status = :status, run_at = :run_at, lease_until = NULL, finished_at = :finished_at, body = :body
+UPDATE jobs SET status = :status, run_at = :run_at, lease_until = NULL, finished_at = :finished_at, revision = :revision,
+    body = :body
 WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
 
 -- name: cancel_job

@@ -3,6 +3,11 @@
 
 CREATE EXTENSION IF NOT EXISTS vector;
 
+CREATE TABLE store_facts (
+    name text COLLATE "C" NOT NULL PRIMARY KEY,
+    value text COLLATE "C" NOT NULL
+);
+
 CREATE TABLE users (
     user_id text COLLATE "C" NOT NULL PRIMARY KEY,
     seq bigint NOT NULL,
@@ -24,6 +29,7 @@ CREATE TABLE messages (
     importance double precision NOT NULL,
     trust text COLLATE "C" NOT NULL,
     source text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -44,6 +50,7 @@ CREATE TABLE sessions (
     ended_at bigint,
     external_id text COLLATE "C",
     turn_count bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -57,6 +64,7 @@ CREATE TABLE session_states (
     id text COLLATE "C" NOT NULL,
     message_count bigint NOT NULL,
     last_interaction bigint,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -74,6 +82,7 @@ CREATE TABLE summaries (
     end_seq bigint NOT NULL,
     created_at bigint NOT NULL,
     importance double precision NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -90,6 +99,7 @@ CREATE TABLE key_points (
     resolved smallint NOT NULL,
     created_at bigint NOT NULL,
     message_id text COLLATE "C",
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -118,6 +128,7 @@ CREATE TABLE memories (
     valid_to bigint,
     last_reinforced_at bigint,
     superseded_by text COLLATE "C",
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -134,6 +145,7 @@ CREATE TABLE entities (
     merged_into text COLLATE "C",
     mentions bigint NOT NULL,
     updated_at bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -145,6 +157,7 @@ CREATE TABLE entity_merges (
     duplicate text COLLATE "C" NOT NULL,
     "into" text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -163,6 +176,7 @@ CREATE TABLE todos (
     session_id text COLLATE "C",
     source text COLLATE "C" NOT NULL,
     importance double precision NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -173,6 +187,7 @@ CREATE TABLE agent_states (
     user_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     updated_at bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -182,6 +197,7 @@ CREATE TABLE state_changes (
     id text COLLATE "C" NOT NULL,
     persona text COLLATE "C",
     "at" bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -195,6 +211,7 @@ CREATE TABLE workflows (
     session_id text COLLATE "C",
     persona text COLLATE "C",
     updated_at bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -206,6 +223,7 @@ CREATE TABLE workflow_turns (
     workflow_id text COLLATE "C" NOT NULL,
     turn bigint NOT NULL,
     "at" bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -217,6 +235,7 @@ CREATE TABLE artifacts (
     workflow_id text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
     created_at bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -229,6 +248,7 @@ CREATE TABLE outcomes (
     skill text COLLATE "C" NOT NULL,
     "at" bigint NOT NULL,
     seq bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -239,6 +259,7 @@ CREATE TABLE identities (
     id text COLLATE "C" NOT NULL,
     channel text COLLATE "C" NOT NULL,
     verified_at bigint,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -255,6 +276,7 @@ CREATE TABLE jobs (
     attempts bigint NOT NULL,
     created_at bigint NOT NULL,
     finished_at bigint,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -270,6 +292,7 @@ CREATE TABLE events (
     "at" bigint NOT NULL,
     subject_kind text COLLATE "C" NOT NULL,
     subject_id text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -281,6 +304,7 @@ CREATE TABLE receipts (
     message_id text COLLATE "C" NOT NULL,
     "at" bigint NOT NULL,
     settled smallint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );

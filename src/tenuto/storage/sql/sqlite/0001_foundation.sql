@@ -1,6 +1,11 @@
 -- Everything that Tenuto keeps. Each key begins with the user, so that a user's rows lie together and can be moved
 -- or spread as one. Times are microseconds since 1970 (UTC), flags 0 or 1; body is JSON, sealed where there are keys.
 
+CREATE TABLE store_facts (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE users (
     user_id TEXT NOT NULL PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -22,6 +27,7 @@ CREATE TABLE messages (
     importance REAL NOT NULL,
     trust TEXT NOT NULL,
     source TEXT NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -42,6 +48,7 @@ CREATE TABLE sessions (
     ended_at INTEGER,
     external_id TEXT,
     turn_count INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -55,6 +62,7 @@ CREATE TABLE session_states (
     id TEXT NOT NULL,
     message_count INTEGER NOT NULL,
     last_interaction INTEGER,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -72,6 +80,7 @@ CREATE TABLE summaries (
     end_seq INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     importance REAL NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -88,6 +97,7 @@ CREATE TABLE key_points (
     resolved INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     message_id TEXT,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -116,6 +126,7 @@ CREATE TABLE memories (
     valid_to INTEGER,
     last_reinforced_at INTEGER,
     superseded_by TEXT,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -132,6 +143,7 @@ CREATE TABLE entities (
     merged_into TEXT,
     mentions INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -143,6 +155,7 @@ CREATE TABLE entity_merges (
     duplicate TEXT NOT NULL,
     "into" TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -161,6 +174,7 @@ CREATE TABLE todos (
     session_id TEXT,
     source TEXT NOT NULL,
     importance REAL NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -171,6 +185,7 @@ CREATE TABLE agent_states (
     user_id TEXT NOT NULL,
     id TEXT NOT NULL,
     updated_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -180,6 +195,7 @@ CREATE TABLE state_changes (
     id TEXT NOT NULL,
     persona TEXT,
     "at" INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -193,6 +209,7 @@ CREATE TABLE workflows (
     session_id TEXT,
     persona TEXT,
     updated_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -204,6 +221,7 @@ CREATE TABLE workflow_turns (
     workflow_id TEXT NOT NULL,
     turn INTEGER NOT NULL,
     "at" INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -215,6 +233,7 @@ CREATE TABLE artifacts (
     workflow_id TEXT NOT NULL,
     kind TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -227,6 +246,7 @@ CREATE TABLE outcomes (
     skill TEXT NOT NULL,
     "at" INTEGER NOT NULL,
     seq INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -237,6 +257,7 @@ CREATE TABLE identities (
     id TEXT NOT NULL,
     channel TEXT NOT NULL,
     verified_at INTEGER,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -253,6 +274,7 @@ CREATE TABLE jobs (
     attempts INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     finished_at INTEGER,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -268,6 +290,7 @@ CREATE TABLE events (
     "at" INTEGER NOT NULL,
     subject_kind TEXT NOT NULL,
     subject_id TEXT NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -279,6 +302,7 @@ CREATE TABLE receipts (
     message_id TEXT NOT NULL,
     "at" INTEGER NOT NULL,
     settled INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -315,6 +339,7 @@ CREATE TABLE entries (
     model TEXT NOT NULL,
     tokens BLOB NOT NULL,
     vector BLOB,
+    sealed_vector BLOB,
     PRIMARY KEY (user_id, seq)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX entries_id ON entries (user_id, kind, id);
