@@ -17,6 +17,8 @@ COMMANDS = {
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
+    "serve": "tenuto.surfaces.cli.serve:serve",
+    "keys": "tenuto.surfaces.cli.keys:keys",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }

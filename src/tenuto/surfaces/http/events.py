@@ -160,23 +160,25 @@ async def _stream(
     holds: Callable[[], bool],
     policy: ServerPolicy,
 ) -> AsyncIterator[bytes]:
+    loop = asyncio.get_running_loop()
     async with stack:
         yield b"retry: 2000\n: hello\n\n"
         closing = asyncio.create_task(feed.closing.wait())
+        due = loop.time() + policy.heartbeat.total_seconds()
         try:
             while not closing.done():
                 ready = asyncio.create_task(queue.get())
-                done, _ = await asyncio.wait(
-                    {ready, closing}, timeout=policy.heartbeat.total_seconds(), return_when=asyncio.FIRST_COMPLETED
-                )
+                wait = max(due - loop.time(), 0)
+                done, _ = await asyncio.wait({ready, closing}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
                 if ready in done:
                     yield _frame(ready.result())
-                    continue
-                ready.cancel()
-                if not done:
+                else:
+                    ready.cancel()
+                if loop.time() >= due:
                     if not await run_in_threadpool(holds):
                         yield b'event: revoked\ndata: {"code":"key_invalid"}\n\n'
                         return
+                    due = loop.time() + policy.heartbeat.total_seconds()
                     yield b": still here\n\n"
         finally:
             closing.cancel()

@@ -11,6 +11,7 @@ CREATE TABLE api_keys (
     created_at INTEGER NOT NULL,
     expires_at INTEGER,
     revoked_at INTEGER,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;
@@ -22,6 +23,7 @@ CREATE TABLE replays (
     user_id TEXT NOT NULL,
     id TEXT NOT NULL,
     "at" INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
     body BLOB NOT NULL,
     PRIMARY KEY (user_id, id)
 ) WITHOUT ROWID;

@@ -11,6 +11,7 @@ CREATE TABLE api_keys (
     created_at bigint NOT NULL,
     expires_at bigint,
     revoked_at bigint,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );
@@ -22,6 +23,7 @@ CREATE TABLE replays (
     user_id text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     "at" bigint NOT NULL,
+    revision bigint NOT NULL,
     body bytea NOT NULL,
     PRIMARY KEY (user_id, id)
 );

@@ -1,0 +1,66 @@
+"""What requests carry, with examples for the documentation. Only the form is checked here; the verbs check the meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+Text = Annotated[str, Field(min_length=1, description="UTF-8, up to 64 KiB.")]
+Importance = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+
+
+class Body(BaseModel):
+    """Unknown fields are errors: a typo never passes for a setting."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Observe(Body):
+    text: Text = Field(examples=["My dad is allergic to penicillin."])
+    role: Literal["user", "assistant", "system", "tool"] = "user"
+    speaker: str | None = Field(None, examples=["Ana"])
+    at: AwareDatetime | None = Field(None, description="When it was said; now if left out.", examples=["2026-03-01T12:30:00Z"])
+    id: str | None = Field(None, description="Your own id of the message: the same one is kept once.", examples=["chat-42"])
+    session: str | None = Field(None, description="Your own id of the session.", examples=["session-7"])
+    thinking: str | None = None
+    model: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Recall(Body):
+    query: Text = Field(examples=["Which antibiotics are safe?"])
+    limit: int = Field(10, ge=1, le=1000)
+    kinds: list[Literal["memory", "message", "key_point", "summary", "todo"]] | None = None
+    profile: str = Field("default", examples=["default", "blended", "decayed"])
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    domain: str | None = None
+    kind: str | None = None
+    entity: str | None = Field(None, examples=["person:dad"])
+    status: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    source: str | None = None
+    role: str | None = None
+    speaker: str | None = None
+    outside: bool = Field(False, description="Candidates from outside too, which are not recalled otherwise.")
+
+
+class Build(Body):
+    message: Text = Field(examples=["Which antibiotics are safe for him?"])
+    budget: int | None = Field(None, ge=1, le=10_000_000, description="Tokens, the answer included; 8,000 if left out.")
+    session: str | None = Field(None, description="Your own id of the session.")
+    replay: bool = Field(True, description="False leaves this session's turns out, for a caller who sends them anyway.")
+
+
+class NewKey(Body):
+    name: str = Field(examples=["phone app"])
+    scope: Literal["admin", "app", "user", "read"] = "app"
+    user: str | None = Field(None, examples=["ana"])
+    seconds: int | None = Field(None, ge=1, le=10**9, description="Lifetime; without end if left out.")
+
+
+class NewToken(Body):
+    scope: Literal["user", "read"] = "user"
+    seconds: int | None = Field(None, ge=1, le=10**9, description="Lifetime; 15 minutes if left out, at most a day.")
