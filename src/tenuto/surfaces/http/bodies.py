@@ -64,3 +64,7 @@ class NewKey(Body):
 class NewToken(Body):
     scope: Literal["user", "read"] = "user"
     seconds: int | None = Field(None, ge=1, le=10**9, description="Lifetime; 15 minutes if left out, at most a day.")
+
+
+class Settle(Body):
+    timeout: float | None = Field(None, ge=0, le=30, allow_inf_nan=False, description="Seconds.")

@@ -62,7 +62,8 @@ class Serving:
 
     @property
     def address(self) -> str:
-        host = self.names[0] if self.names else self.hosts[-1] if self.host not in ("0.0.0.0", "::") else "127.0.0.1"
+        own = "127.0.0.1" if self.host in ("0.0.0.0", "::") else f"[{self.host}]" if ":" in self.host else self.host
+        host = self.names[0] if self.names else own
         return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
 
 

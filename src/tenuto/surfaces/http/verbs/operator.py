@@ -43,6 +43,11 @@ class KeyMade:
     secret: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    done: bool
+
+
 def shown(key: ApiKey) -> dict[str, Any]:
     times = {name: getattr(key, name) for name in ("created_at", "expires_at", "revoked_at", "last_used_at")}
     return {"id": key.id, "name": key.name, "scope": key.scope, "kind": key.kind, "user": key.subject, **times}
@@ -97,6 +102,12 @@ def revoke_key(request: Request, store: Store, id: str) -> Response:
     key = store.revoke_key(id)
     request.app.state.door.forget()
     return answer(shown(key))
+
+
+@routes.post("/settle", response_model=Settled, **needs(Need.ADMIN, about_user=False))
+def settle(store: Store, body: bodies.Settle) -> Response:
+    """Wait until background jobs are done, up to 30 seconds."""
+    return answer(Settled(done=store.settle(timeout=30.0 if body.timeout is None else body.timeout)))
 
 
 @routes.get("/jobs", response_model=Listed[Job], **needs(Need.ADMIN, about_user=False))

@@ -1,0 +1,287 @@
+"""``tenuto.connect(url, key)``: the same verbs over HTTP, with the same records and the same errors.
+
+Every method here has the signature of its namesake in the library and returns the same types, so that code moves from an
+embedded store to a server by changing one line; the tests run the same scenarios on both. A write carries an idempotency
+key, so repeating it after a broken connection does nothing twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from types import TracebackType
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from tenuto import errors
+from tenuto.listing import LISTINGS, Page
+from tenuto.providers.system import new_secret
+from tenuto.records.context import Context
+from tenuto.records.conversation import Message, Session
+from tenuto.records.operations import Event, Job, Receipt
+from tenuto.records.recall import Hit, Recalled
+from tenuto.surfaces.http.names import write as path_name
+
+T = TypeVar("T")
+RETRIED = (429, 502, 503, 504)
+LONGEST_WAIT_SECONDS = 30.0
+PATHS = {"state_changes": "state-changes", "key_points": "key-points"}
+BY_STATUS: dict[int, type[errors.TenutoError]] = {
+    401: errors.Denied, 403: errors.Denied, 404: errors.NotFound, 408: errors.StoreBusy, 409: errors.Conflict,
+    412: errors.Conflict, 429: errors.StoreBusy, 502: errors.ProviderError, 503: errors.StoreBusy, 507: errors.StoreFull,
+}  # fmt: skip
+
+
+def connect(
+    url: str,
+    key: str,
+    *,
+    timeout_seconds: float = 60.0,
+    retries: int = 2,
+    transport: httpx.BaseTransport | None = None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> RemoteTenuto:
+    """A server's store. ``key`` is what ``tenuto keys create`` printed, or a token that an app minted."""
+    if not url.startswith(("http://", "https://")):
+        raise errors.SettingError(f"A server's address begins with http:// or https://, not {url!r}.")
+    return RemoteTenuto(_Link(url, key, timeout_seconds, retries, transport, sleep))
+
+
+class _Link:
+    """One connection pool: sends, repeats what may be repeated, turns problems into errors."""
+
+    def __init__(
+        self, url: str, key: str, timeout_seconds: float, retries: int, transport: httpx.BaseTransport | None,
+        sleep: Callable[[float], None],
+    ) -> None:  # fmt: skip
+        self.url = url.rstrip("/")
+        self._retries = retries
+        self._sleep = sleep
+        self.http = httpx.Client(
+            base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=timeout_seconds, transport=transport
+        )
+
+    def call(self, method: str, path: str, *, query: dict[str, Any] | None = None, body: Any = None, once: bool = False) -> Any:
+        """The decoded answer. ``once``: a write, which carries an idempotency key so that it can be repeated."""
+        headers = {"Idempotency-Key": new_secret("idm")} if once else {}
+        content = None
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            content = _encoded(body)
+        for attempt in range(self._retries + 1):
+            last = attempt == self._retries or (method not in ("GET", "DELETE") and not once and not path.endswith(("/recall", "/context")))
+            try:
+                response = self.http.request(method, path, params=_plain(query), content=content, headers=headers)
+            except httpx.HTTPError as error:
+                if last:
+                    raise errors.StoreBusy(f"{self.url} cannot be reached: {type(error).__name__}. Try again.") from error
+                self._sleep(0.2 * 2**attempt)
+                continue
+            if response.status_code not in RETRIED or last:
+                break
+            self._sleep(min(float(response.headers.get("retry-after", "0.2")), LONGEST_WAIT_SECONDS))
+        if response.status_code >= 400:
+            raise _error(response)
+        return msgspec.json.decode(response.content) if response.content else None
+
+
+class RemoteTenuto:
+    """A store behind a server: :class:`tenuto.Tenuto`'s verbs."""
+
+    def __init__(self, link: _Link) -> None:
+        self._link = link
+
+    def user(self, user: str, *, persona: str | None = None, channel: str = "api") -> RemoteUser:
+        """Everything of one person, seen by one persona on one channel."""
+        return RemoteUser(self._link, user, persona, channel)
+
+    def users(self) -> list[str]:
+        """The ids of all users, in order."""
+        found: list[str] = []
+        after: str | None = ""
+        while after is not None:
+            page = self._link.call("GET", "/api/users", query={"after": after, "limit": 1000})
+            found += page["items"]
+            after = page["next"]
+        return found
+
+    def settle(self, timeout: float | None = None) -> bool:
+        """Wait until background jobs are done; ``False`` if the time ran out first."""
+        return bool(self._link.call("POST", "/api/settle", body={"timeout": timeout})["done"])
+
+    def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
+        """What background work there is, newest first."""
+        page = self._link.call("GET", "/api/jobs", query={"status": status, "user": user, "limit": limit})
+        return [msgspec.convert(one, Job) for one in page["items"]]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._link.http.close()
+
+    def __enter__(self) -> RemoteTenuto:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<RemoteTenuto {self._link.url}>"
+
+
+class RemoteUser:
+    """One person's memory behind a server: :class:`tenuto.UserMemory`'s verbs."""
+
+    def __init__(self, link: _Link, user: str, persona: str | None, channel: str) -> None:
+        self._link = link
+        self._user = user
+        self._scope = {"persona": persona, "channel": channel}
+
+    @property
+    def id(self) -> str:
+        """The user's id."""
+        return self._user
+
+    def observe(
+        self,
+        text: str,
+        *,
+        role: str = "user",
+        speaker: str | None = None,
+        at: datetime | None = None,
+        id: str | None = None,
+        session: str | None = None,
+        thinking: str | None = None,
+        model: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Receipt:
+        """Keep one thing said. Durable when this returns."""
+        body = {
+            "text": text, "role": role, "speaker": speaker, "at": at, "id": id, "session": session, "thinking": thinking,
+            "model": model, "metadata": metadata,
+        }  # fmt: skip
+        return self._write("POST", "observe", Receipt, body)
+
+    def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
+        """The right few things for a query, best first, each with its reasons."""
+        found = self._ask("POST", "recall", {"query": query, "limit": limit, **filters})
+        return Recalled([msgspec.convert(hit, Hit) for hit in found["hits"]], tuple(found["notes"]))
+
+    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
+        """What a model should read now, within ``budget`` tokens."""
+        return msgspec.convert(self._ask("POST", "context", {"message": message, "budget": budget, **options}), Context)
+
+    def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
+        """The last messages, oldest first."""
+        return self._all("messages", limit, order="-at", session_id=session_id)[::-1]
+
+    def sessions(self, *, limit: int = 100) -> list[Session]:
+        """Sessions with this persona (or all of them without one), newest first."""
+        return self._all("sessions", limit)
+
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing."""
+        if what not in LISTINGS:
+            raise errors.InputError(f"There is no listing {what!r}: use {', '.join(LISTINGS)}.", code="listing_unknown")
+        query = {**options, "limit": limit, "cursor": cursor}
+        found = self._ask("GET", PATHS.get(what, what), query=query)
+        return Page(items=[msgspec.convert(one, LISTINGS[what].type) for one in found["items"]], next=found["next"])
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return msgspec.convert(self._ask("GET", f"{PATHS.get(what, what)}/{quote(id, safe='')}"), LISTINGS[what].type)
+
+    def stats(self) -> dict[str, Any]:
+        """Totals, the oldest and newest message, and the average importance."""
+        found: dict[str, Any] = self._ask("GET", "stats")
+        for name in ("oldest_message", "newest_message"):
+            found[name] = msgspec.convert(found[name], datetime | None)
+        return found
+
+    def receipt(self, id: str) -> Receipt | None:
+        """What came of an observed message, by the receipt's id."""
+        try:
+            return msgspec.convert(self._ask("GET", f"receipts/{quote(id, safe='')}"), Receipt)
+        except errors.NotFound:
+            return None
+
+    def events(self, *, after: int | None = None) -> Iterator[Event]:
+        """What happens to the user, live, from number ``after`` on (``None``: from now on). Ends with the connection."""
+        path, query = self._path("events"), _plain({"after": after})
+        with self._link.http.stream("GET", path, params=query, timeout=httpx.Timeout(60.0)) as response:
+            if response.status_code >= 400:
+                response.read()
+                raise _error(response)
+            for line in response.iter_lines():
+                if line.startswith("data: ") and '"subject_kind"' in line:
+                    yield msgspec.json.decode(line[6:], type=Event)
+
+    def _all(self, what: str, limit: int, **options: Any) -> list[Any]:
+        """Rows of a listing over as many pages as it takes."""
+        found: list[Any] = []
+        cursor: str | None = None
+        while len(found) < limit:
+            page = self.page(what, limit=min(limit - len(found), 200), cursor=cursor, **options)
+            found, cursor = found + page.items, page.next
+            if cursor is None:
+                break
+        return found
+
+    def _path(self, rest: str) -> str:
+        return f"/api/users/{path_name(self._user)}/{rest}"
+
+    def _ask(self, method: str, rest: str, body: Any = None, *, query: dict[str, Any] | None = None) -> Any:
+        return self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body)
+
+    def _write(self, method: str, rest: str, type_: type[T], body: Any = None, *, query: dict[str, Any] | None = None) -> T:
+        found = self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body, once=True)
+        return msgspec.convert(found, type_)
+
+    def __repr__(self) -> str:
+        return f"<RemoteUser {self._user} at {self._link.url}>"
+
+
+def _encoded(body: Any) -> bytes:
+    """Refuses here what the server could not read."""
+    if isinstance(body, dict):
+        body = {name: value for name, value in body.items() if value is not None}
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError, UnicodeError, msgspec.MsgspecError) as error:
+        raise errors.InputError(f"This cannot be written as JSON: {error}.", code="not_json") from None
+
+
+def _plain(query: dict[str, Any] | None) -> dict[str, Any]:
+    found = {}
+    for name, value in (query or {}).items():
+        if value is not None:
+            found[name] = value.isoformat() if isinstance(value, datetime) else str(value).lower() if isinstance(value, bool) else value
+    return found
+
+
+def _error(response: httpx.Response) -> errors.TenutoError:
+    """The library's error behind a problem."""
+    try:
+        said = msgspec.json.decode(response.content, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        said = {}
+    code, detail = str(said.get("code", "http_error")), str(said.get("detail", f"The server answered {response.status_code}."))
+    if code == errors.BudgetTooSmall.code:
+        return errors.BudgetTooSmall(detail, needed=int(said.get("needed", 0)))
+    known = _by_code().get(code)
+    if known is not None:
+        return known(detail)
+    default = errors.InputError if response.status_code < 500 else errors.TenutoError
+    return BY_STATUS.get(response.status_code, default)(detail, code=code)
+
+
+def _by_code() -> dict[str, type[errors.TenutoError]]:
+    found, waiting = {}, [errors.TenutoError]
+    while waiting:
+        one = waiting.pop()
+        found[one.code] = one
+        waiting += one.__subclasses__()
+    return found
