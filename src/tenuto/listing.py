@@ -119,9 +119,12 @@ def find(
     listing = _listing(what)
     by = order or listing.order
     if by not in (listing.order, *listing.orders):
-        raise InputError(f"{what} cannot be sorted by {by!r}: use {', '.join((listing.order, *listing.orders))}.", code="order_unknown")
+        raise InputError(
+            f"{what} cannot be sorted by {by!r}: use {', '.join((listing.order, *listing.orders))}.",
+            code="order_unknown",
+        )
     most = deps.policy.limits.page_size
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
+    if not isinstance(limit, int) or not 1 <= limit <= most:
         raise InputError(f"'limit' is from 1 to {most}, and is {limit!r}.", code="limit_invalid")
     where = [*_conditions(listing, what, filters), *_times(listing, since, until), *_persona(listing, scope)]
     with deps.store.reading(scope.user) as reader:

@@ -1,1 +1,1 @@
-"""Who may do what, and how often."""
+"""Who may do what: keys, and what each of them opens."""

@@ -1,4 +1,4 @@
-"""Token buckets in Redis, shared by all server processes. If Redis is gone, each process counts for itself meanwhile."""
+"""Token buckets in Redis, shared by all server processes. While Redis is gone, each process counts for itself."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ TIMEOUT_SECONDS = 0.25
 
 class RedisLimiter:
     """The same rule as :class:`tenuto.providers.limits.LocalLimiter`, counted in one place."""
+
+    remote = True
 
     def __init__(self, url: str, fallback: Limiter | None = None) -> None:
         self._client: Any = redis.Redis.from_url(

@@ -1,8 +1,8 @@
 """``tenuto.connect(url, key)``: the same verbs over HTTP, with the same records and the same errors.
 
-Every method here has the signature of its namesake in the library and returns the same types, so that code moves from an
-embedded store to a server by changing one line; the tests run the same scenarios on both. A write carries an idempotency
-key, so repeating it after a broken connection does nothing twice.
+Every method here has the signature of its namesake in the library and returns the same types, so that code moves from
+an embedded store to a server by changing one line; the tests run the same scenarios on both. A write carries an
+idempotency key, so repeating it after a broken connection does nothing twice.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ from tenuto.surfaces.http.names import write as path_name
 T = TypeVar("T")
 RETRIED = (429, 502, 503, 504)
 LONGEST_WAIT_SECONDS = 30.0
-PATHS = {"state_changes": "state-changes", "key_points": "key-points"}
+PATHS = {"state_changes": "state-changes", "key_points": "key-points", "events": "event-log"}
 BY_STATUS: dict[int, type[errors.TenutoError]] = {
     401: errors.Denied, 403: errors.Denied, 404: errors.NotFound, 408: errors.StoreBusy, 409: errors.Conflict,
-    412: errors.Conflict, 429: errors.StoreBusy, 502: errors.ProviderError, 503: errors.StoreBusy, 507: errors.StoreFull,
+    412: errors.Conflict, 429: errors.StoreBusy, 502: errors.ProviderError, 503: errors.StoreBusy,
+    507: errors.StoreFull,
 }  # fmt: skip
 
 
@@ -65,7 +66,9 @@ class _Link:
             base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=timeout_seconds, transport=transport
         )
 
-    def call(self, method: str, path: str, *, query: dict[str, Any] | None = None, body: Any = None, once: bool = False) -> Any:
+    def call(
+        self, method: str, path: str, *, query: dict[str, Any] | None = None, body: Any = None, once: bool = False
+    ) -> Any:
         """The decoded answer. ``once``: a write, which carries an idempotency key so that it can be repeated."""
         headers = {"Idempotency-Key": new_secret("idm")} if once else {}
         content = None
@@ -73,12 +76,16 @@ class _Link:
             headers["Content-Type"] = "application/json"
             content = _encoded(body)
         for attempt in range(self._retries + 1):
-            last = attempt == self._retries or (method not in ("GET", "DELETE") and not once and not path.endswith(("/recall", "/context")))
+            last = attempt == self._retries or (
+                method not in ("GET", "DELETE") and not once and not path.endswith(("/recall", "/context"))
+            )
             try:
                 response = self.http.request(method, path, params=_plain(query), content=content, headers=headers)
             except httpx.HTTPError as error:
                 if last:
-                    raise errors.StoreBusy(f"{self.url} cannot be reached: {type(error).__name__}. Try again.") from error
+                    raise errors.StoreBusy(
+                        f"{self.url} cannot be reached: {type(error).__name__}. Try again."
+                    ) from error
                 self._sleep(0.2 * 2**attempt)
                 continue
             if response.status_code not in RETRIED or last:
@@ -125,7 +132,9 @@ class RemoteTenuto:
     def __enter__(self) -> RemoteTenuto:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -160,8 +169,8 @@ class RemoteUser:
     ) -> Receipt:
         """Keep one thing said. Durable when this returns."""
         body = {
-            "text": text, "role": role, "speaker": speaker, "at": at, "id": id, "session": session, "thinking": thinking,
-            "model": model, "metadata": metadata,
+            "text": text, "role": role, "speaker": speaker, "at": at, "id": id, "session": session,
+            "thinking": thinking, "model": model, "metadata": metadata,
         }  # fmt: skip
         return self._write("POST", "observe", Receipt, body)
 
@@ -186,8 +195,8 @@ class RemoteUser:
         """One page of a listing."""
         if what not in LISTINGS:
             raise errors.InputError(f"There is no listing {what!r}: use {', '.join(LISTINGS)}.", code="listing_unknown")
-        query = {**options, "limit": limit, "cursor": cursor}
-        found = self._ask("GET", PATHS.get(what, what), query=query)
+        query = {"persona": self._scope["persona"], **options, "limit": limit, "cursor": cursor}
+        found = self._link.call("GET", self._path(PATHS.get(what, what)), query=query)
         return Page(items=[msgspec.convert(one, LISTINGS[what].type) for one in found["items"]], next=found["next"])
 
     def get(self, what: str, id: str) -> Any:
@@ -209,7 +218,7 @@ class RemoteUser:
             return None
 
     def events(self, *, after: int | None = None) -> Iterator[Event]:
-        """What happens to the user, live, from number ``after`` on (``None``: from now on). Ends with the connection."""
+        """What happens to the user, live, after number ``after`` (``None``: from now on). Ends with the connection."""
         path, query = self._path("events"), _plain({"after": after})
         with self._link.http.stream("GET", path, params=query, timeout=httpx.Timeout(60.0)) as response:
             if response.status_code >= 400:
@@ -236,7 +245,9 @@ class RemoteUser:
     def _ask(self, method: str, rest: str, body: Any = None, *, query: dict[str, Any] | None = None) -> Any:
         return self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body)
 
-    def _write(self, method: str, rest: str, type_: type[T], body: Any = None, *, query: dict[str, Any] | None = None) -> T:
+    def _write(
+        self, method: str, rest: str, type_: type[T], body: Any = None, *, query: dict[str, Any] | None = None
+    ) -> T:
         found = self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body, once=True)
         return msgspec.convert(found, type_)
 
@@ -258,7 +269,13 @@ def _plain(query: dict[str, Any] | None) -> dict[str, Any]:
     found = {}
     for name, value in (query or {}).items():
         if value is not None:
-            found[name] = value.isoformat() if isinstance(value, datetime) else str(value).lower() if isinstance(value, bool) else value
+            found[name] = (
+                value.isoformat()
+                if isinstance(value, datetime)
+                else str(value).lower()
+                if isinstance(value, bool)
+                else value
+            )
     return found
 
 
@@ -268,7 +285,10 @@ def _error(response: httpx.Response) -> errors.TenutoError:
         said = msgspec.json.decode(response.content, type=dict[str, Any])
     except msgspec.MsgspecError:
         said = {}
-    code, detail = str(said.get("code", "http_error")), str(said.get("detail", f"The server answered {response.status_code}."))
+    code, detail = (
+        str(said.get("code", "http_error")),
+        str(said.get("detail", f"The server answered {response.status_code}.")),
+    )
     if code == errors.BudgetTooSmall.code:
         return errors.BudgetTooSmall(detail, needed=int(said.get("needed", 0)))
     known = _by_code().get(code)

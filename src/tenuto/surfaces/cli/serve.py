@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import click
 
 from tenuto import settings as environment
@@ -10,9 +12,13 @@ from tenuto.surfaces.cli.shared import Settings
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen. Others than loopback need a key first.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Where to listen. Others than loopback need a key first."
+)
 @click.option("--port", default=8368, show_default=True, type=click.IntRange(0, 65535))
-@click.option("--name", "names", multiple=True, help="A host name that the server answers to, besides loopback; may be repeated.")
+@click.option(
+    "--name", "names", multiple=True, help="A host name that the server answers to, besides loopback; may be repeated."
+)
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes.")
 @click.option("--redis", help="redis://…: limits and live updates shared by several processes.")
 @click.option("--model", help="Such as openai:gpt-4.1-mini.")
@@ -23,8 +29,8 @@ from tenuto.surfaces.cli.shared import Settings
 @click.option("--quiet", is_flag=True, help="No line per request.")
 @click.pass_obj
 def serve(
-    settings: Settings, host: str, port: int, names: tuple[str, ...], workers: int, redis: str | None, model: str | None,
-    certificate: str | None, certificate_key: str | None, behind: str | None, no_link: bool, quiet: bool,
+    settings: Settings, host: str, port: int, names: tuple[str, ...], workers: int, redis: str | None,
+    model: str | None, certificate: str | None, certificate_key: str | None, behind: str | None, no_link: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve everything over HTTP, and print a link that signs your browser in."""
     serving_module = _serving()
@@ -56,7 +62,7 @@ def _greet(address: str, link: str | None, url: str) -> None:
     click.echo("Programs need a key: tenuto keys create NAME. Stop with Ctrl-C.")
 
 
-def _serving():  # type: ignore[no-untyped-def]
+def _serving() -> ModuleType:
     try:
         from tenuto.surfaces.http import serving
     except ModuleNotFoundError as error:

@@ -36,7 +36,9 @@ def conditional(request: Request, response: Response) -> Response:
         return response
     tag = etag(bytes(response.body))
     known = request.headers.get("if-none-match")
-    if known is not None and (known.strip() == "*" or tag in [one.strip().removeprefix("W/") for one in known.split(",")]):
+    if known is not None and (
+        known.strip() == "*" or tag in [one.strip().removeprefix("W/") for one in known.split(",")]
+    ):
         return Response(status_code=304, headers={"ETag": tag})
     response.headers["ETag"] = tag
     return response

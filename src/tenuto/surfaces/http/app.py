@@ -73,7 +73,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
         parts = schema.setdefault("components", {})
         parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
-        parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "description": "A key or token: tnk_… or tnt_…"}}
+        parts["securitySchemes"] = {
+            "key": {"type": "http", "scheme": "bearer", "description": "A key or token: tnk_… or tnt_…"}
+        }
         for operation in (one for path in schema["paths"].values() for one in path.values()):
             if operation.get("x-needs") != "public":
                 operation["security"] = [{"key": []}]

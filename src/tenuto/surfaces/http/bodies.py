@@ -1,4 +1,4 @@
-"""What requests carry, with examples for the documentation. Only the form is checked here; the verbs check the meaning."""
+"""What requests carry, with examples for the documentation. Only the form is checked here; verbs check the meaning."""
 
 from __future__ import annotations
 
@@ -20,8 +20,12 @@ class Observe(Body):
     text: Text = Field(examples=["My dad is allergic to penicillin."])
     role: Literal["user", "assistant", "system", "tool"] = "user"
     speaker: str | None = Field(None, examples=["Ana"])
-    at: AwareDatetime | None = Field(None, description="When it was said; now if left out.", examples=["2026-03-01T12:30:00Z"])
-    id: str | None = Field(None, description="Your own id of the message: the same one is kept once.", examples=["chat-42"])
+    at: AwareDatetime | None = Field(
+        None, description="When it was said; now if left out.", examples=["2026-03-01T12:30:00Z"]
+    )
+    id: str | None = Field(
+        None, description="Your own id of the message: the same one is kept once.", examples=["chat-42"]
+    )
     session: str | None = Field(None, description="Your own id of the session.", examples=["session-7"])
     thinking: str | None = None
     model: str | None = None

@@ -49,7 +49,9 @@ class Feed:
         """A queue of the user's events after ``after`` (``None``: from now on)."""
         reader = self._readers.get(user)
         if self._open >= self._policy.streams or self.closing.is_set():
-            raise Refused(503, "too_many_streams", "Too many live streams are open: come back later.", {"Retry-After": "5"})
+            raise Refused(
+                503, "too_many_streams", "Too many live streams are open: come back later.", {"Retry-After": "5"}
+            )
         if reader is not None and len(reader.queues) >= self._policy.streams_per_user:
             raise Refused(429, "too_many_streams", "This user has too many live streams.", {"Retry-After": "5"})
         queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
@@ -133,7 +135,9 @@ class _Reader:
 )
 async def events(
     request: Request,
-    after: Annotated[int | None, Query(ge=0, le=2**62, description="The last number seen; nothing: from now on.")] = None,
+    after: Annotated[
+        int | None, Query(ge=0, le=2**62, description="The last number seen; nothing: from now on.")
+    ] = None,
     last_event_id: Annotated[str | None, Header(description="Sent by browsers when they come back.")] = None,
 ) -> StreamingResponse:
     if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
@@ -143,7 +147,9 @@ async def events(
     queue = await stack.enter_async_context(feed.subscribe(request.state.user, after))
     holds = _holds(request)
     return StreamingResponse(
-        _stream(feed, queue, stack, holds, feed._policy), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"}
+        _stream(feed, queue, stack, holds, feed._policy),
+        media_type="text/event-stream",
+        headers={"X-Accel-Buffering": "no"},
     )
 
 

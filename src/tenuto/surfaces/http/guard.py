@@ -55,7 +55,9 @@ def csrf_token(secret: str) -> str:
 class Guard:
     """``hosts``: the names that this server answers to, without ports."""
 
-    def __init__(self, app: ASGIApp, *, door: Door, policy: ServerPolicy, limiter: Limiter, hosts: Iterable[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, door: Door, policy: ServerPolicy, limiter: Limiter, hosts: Iterable[str]
+    ) -> None:
         self.app = app
         self._door = door
         self._policy = policy
@@ -86,7 +88,9 @@ class Guard:
     def _check_host(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or _name(hosts[0]) not in self._hosts:
-            raise Refused(421, "host_refused", "This server does not answer to that host name: see 'tenuto serve --name'.")
+            raise Refused(
+                421, "host_refused", "This server does not answer to that host name: see 'tenuto serve --name'."
+            )
 
     def _check_origin(self, scope: Scope, headers: Headers) -> None:
         """Same origin, down to the port; a link that is followed from elsewhere may only read a page."""
@@ -154,7 +158,9 @@ class _Body:
             self._left -= len(message.get("body", b""))
             self._over = not message.get("more_body", False)
             if self._left < 0:
-                raise Refused(413, "body_too_large", f"A body has at most {self._limit:,} bytes.", {"Connection": "close"})
+                raise Refused(
+                    413, "body_too_large", f"A body has at most {self._limit:,} bytes.", {"Connection": "close"}
+                )
         return message
 
 

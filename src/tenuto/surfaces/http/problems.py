@@ -1,4 +1,4 @@
-"""Errors as ``application/problem+json`` (RFC 9457): a stable ``code`` for programs, words for people, one status table.
+"""Errors as ``application/problem+json`` (RFC 9457): a stable ``code`` for programs, words for people.
 
 The core knows nothing of HTTP; this is the only place where an error becomes a status. What is not ours becomes a 500
 that says nothing about itself: its words could hold content.
@@ -73,7 +73,9 @@ async def on_error(_: Request, error: Exception) -> Response:
     if isinstance(error, Refused):
         return from_refusal(error)
     if isinstance(error, RequestValidationError):
-        return problem(422, "invalid_request", "The request is not of the form that this route takes.", errors=_where(error))
+        return problem(
+            422, "invalid_request", "The request is not of the form that this route takes.", errors=_where(error)
+        )
     if isinstance(error, HTTPException):
         code = CODES.get(error.status_code, "http_error")
         return problem(error.status_code, code, str(error.detail), dict(error.headers or {}))

@@ -40,7 +40,9 @@ async def replayed(request: Request, inner: Handler) -> Response:
     try:
         response = await inner(request)
     except BaseException as error:
-        response = await problems.on_error(request, error) if isinstance(error, Exception) else Response(status_code=500)
+        response = (
+            await problems.on_error(request, error) if isinstance(error, Exception) else Response(status_code=500)
+        )
         await run_in_threadpool(_settle, deps, owner, id, asked, response)
         raise
     await run_in_threadpool(_settle, deps, owner, id, asked, response)

@@ -26,7 +26,13 @@ from tenuto.surfaces.http.replay import replayed
 from tenuto.user import UserMemory
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-ERRORS = {Need.PUBLIC: (), Need.READ: (401, 403, 404), Need.WRITE: (401, 403, 404, 409), Need.APP: (401, 403), Need.ADMIN: (401, 403)}
+ERRORS = {
+    Need.PUBLIC: (),
+    Need.READ: (401, 403, 404),
+    Need.WRITE: (401, 403, 404, 409),
+    Need.APP: (401, 403),
+    Need.ADMIN: (401, 403),
+}
 
 
 async def admit(request: Request, need: Need, named: str | None, *, about_user: bool) -> str | None:
@@ -35,7 +41,9 @@ async def admit(request: Request, need: Need, named: str | None, *, about_user: 
         return None
     key: ApiKey | None = request.state.key
     if key is None:
-        raise Refused(401, "key_missing", "Send a key: Authorization: Bearer tnk_…", {"WWW-Authenticate": 'Bearer realm="tenuto"'})
+        raise Refused(
+            401, "key_missing", "Send a key: Authorization: Bearer tnk_…", {"WWW-Authenticate": 'Bearer realm="tenuto"'}
+        )
     permit(key, need)
     user = subject_of(key, named) if about_user else None
     request.state.user = user
@@ -86,7 +94,9 @@ class GuardedRoute(APIRoute):
         return handler
 
 
-def needs(need: Need, *, about_user: bool = True, repeatable: bool = False, more: tuple[int, ...] = ()) -> dict[str, Any]:
+def needs(
+    need: Need, *, about_user: bool = True, repeatable: bool = False, more: tuple[int, ...] = ()
+) -> dict[str, Any]:
     """The keyword arguments of a route: what it needs, and the errors that follow from it."""
     statuses = sorted({*ERRORS[need], *more, 422, 429, 500, 503} if need is not Need.PUBLIC else {*more, 500})
     extra: dict[str, Any] = {"x-needs": need.value, "x-about-user": about_user and need is not Need.PUBLIC}

@@ -76,10 +76,11 @@ def check_bind(store: Tenuto, serving: Serving) -> None:
     if serving.host in ("127.0.0.1", "::1", "localhost"):
         return
     now = store.deps.clock()
-    if not any(usable(key, now) for key in store.keys()):
+    made = store.keys()
+    if not any(usable(key, now) for key in made):
         raise InputError(
-            f"{serving.host} can be reached by others, and there is no key yet: run 'tenuto keys create NAME' first, or "
-            "leave --host out.",
+            f"{serving.host} can be reached by others, and there is no key yet: run 'tenuto keys create NAME' first, "
+            "or leave --host out.",
             code="keys_missing",
         )
 
@@ -101,7 +102,8 @@ def listen(serving: Serving) -> socket.socket:
     except OSError as error:
         listener.close()
         raise InputError(
-            f"{serving.host}:{serving.port} cannot be used ({error.strerror}): choose another with --port.", code="port_taken"
+            f"{serving.host}:{serving.port} cannot be used ({error.strerror}): choose another with --port.",
+            code="port_taken",
         ) from None
     listener.listen(2048)
     listener.set_inheritable(True)

@@ -43,6 +43,9 @@ def ready(request: Request, store: Store) -> Response:
 @routes.get("/metrics", response_class=PlainTextResponse, **needs(Need.ADMIN, about_user=False))
 def metrics(request: Request, store: Store) -> Response:
     """Prometheus' text form. Holds no user's name and no content."""
-    waiting = {f"jobs_{status.value}": len(store.jobs(status.value, limit=1000)) for status in (JobStatus.PENDING, JobStatus.FAILED)}
+    waiting = {
+        f"jobs_{status.value}": len(store.jobs(status.value, limit=1000))
+        for status in (JobStatus.PENDING, JobStatus.FAILED)
+    }
     more: dict[str, float] = {name: float(count) for name, count in waiting.items()}
     return PlainTextResponse(request.app.state.metrics.text(more), media_type="text/plain; version=0.0.4")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from fastapi import Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, create_model
@@ -14,7 +14,7 @@ from tenuto.surfaces.http.answers import Listed, answer
 from tenuto.surfaces.http.routing import Person, needs, router
 
 routes = router("/api/users/{user}", "listings")
-IN_PATHS = {"state_changes": "state-changes", "key_points": "key-points"}
+IN_PATHS = {"state_changes": "state-changes", "key_points": "key-points", "events": "event-log"}
 
 
 class _Asked(BaseModel):
@@ -49,9 +49,9 @@ def _routes(what: str, listing: Listing) -> None:
         return answer(person.get(what, id))
 
     page.__annotations__["query"] = Annotated[asked, Query()]
-    names = {"page": f"list_{what}", "one": f"get_{what}"}
-    _add(f"/{path}", page, names["page"], Listed[listing.type], f"{what.replace('_', ' ').capitalize()}, a page at a time.")  # type: ignore[name-defined]
-    _add(f"/{path}/{{id}}", one, names["one"], listing.type, f"One of the {what.replace('_', ' ')}.")
+    words, listed = what.replace("_", " "), cast("Any", Listed)
+    _add(f"/{path}", page, f"list_{what}", listed[listing.type], f"{words.capitalize()}, a page at a time.")
+    _add(f"/{path}/{{id}}", one, f"get_{what}", listing.type, f"One of the {words}.")
 
 
 def _add(path: str, function: Callable[..., Response], name: str, model: Any, doc: str) -> None:
@@ -62,5 +62,4 @@ def _add(path: str, function: Callable[..., Response], name: str, model: Any, do
 
 
 for _what, _listing in LISTINGS.items():
-    if _what != "events":
-        _routes(_what, _listing)
+    _routes(_what, _listing)

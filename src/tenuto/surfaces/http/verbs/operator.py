@@ -11,7 +11,7 @@ from fastapi import Query, Request, Response
 from tenuto.access import keys
 from tenuto.access.decide import Need, check_mint
 from tenuto.errors import InputError
-from tenuto.records.access import ApiKey, KeyKind
+from tenuto.records.access import ApiKey, KeyKind, KeyScope
 from tenuto.records.operations import Job, JobStatus
 from tenuto.surfaces.http import bodies, names
 from tenuto.surfaces.http.answers import Listed, answer
@@ -72,7 +72,7 @@ def users(
 def mint(request: Request, store: Store, body: bodies.NewToken) -> Response:
     """A short token for one user: what an app hands to its own front end."""
     parent, policy = request.state.key, store.deps.policy.server
-    scope = keys.KeyScope(body.scope)
+    scope = KeyScope(body.scope)
     check_mint(parent, scope)
     wanted = min(lifetime(body.seconds) or policy.token_valid, policy.token_longest)
     key, secret = keys.create(

@@ -56,7 +56,20 @@ class Stats:
 
 def built(context: Context) -> dict[str, Any]:
     """A context as plain data, ``messages`` included."""
-    names = ("stable", "volatile", "turns", "fresh", "message", "merged", "blocks", "tokens", "budget", "answer", "session_id", "notes")
+    names = (
+        "stable",
+        "volatile",
+        "turns",
+        "fresh",
+        "message",
+        "merged",
+        "blocks",
+        "tokens",
+        "budget",
+        "answer",
+        "session_id",
+        "notes",
+    )
     return {"messages": context.messages, **{name: getattr(context, name) for name in names}}
 
 
