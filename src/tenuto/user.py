@@ -111,9 +111,8 @@ class UserMemory:
 
     def erase(self) -> Proof:
         """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
-        proof = erase(self._deps, self._scope)
         server_keys.drop_user(self._deps, self.id)
-        return proof
+        return erase(self._deps, self._scope)
 
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""

@@ -8,20 +8,27 @@ idempotency key, so repeating it after a broken connection does nothing twice.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 import httpx
 import msgspec
 
 from tenuto import errors
+from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.outreach import Outreach
+from tenuto.lifecycle.purge import PurgeReport
+from tenuto.lifecycle.retention import Rules
+from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.listing import LISTINGS, Page
+from tenuto.privacy.erase import Proof
 from tenuto.providers.system import new_secret
 from tenuto.records.context import Context
-from tenuto.records.conversation import Message, Session
+from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
+from tenuto.records.memory import AgentState, StateChange
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.recall import Hit, Recalled
 from tenuto.surfaces.http.names import write as path_name
@@ -203,6 +210,75 @@ class RemoteUser:
         """One row of a listing by its id."""
         return msgspec.convert(self._ask("GET", f"{PATHS.get(what, what)}/{quote(id, safe='')}"), LISTINGS[what].type)
 
+    def close_session(self, session_id: str | None = None, *, end_type: str = "explicit") -> Session | None:
+        """End a session: the one named (by our id or yours), or the open one. ``None`` if there is none to end."""
+        body = {"session_id": session_id, "end_type": end_type}
+        return self._write("POST", "sessions/close", cast("type[Session | None]", Session | None), body)
+
+    def summaries(
+        self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
+    ) -> list[Summary]:
+        """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
+        current = None if versions else True
+        return self._all("summaries", limit, kind=kind, session_id=session_id, current=current)
+
+    def summarise(self, start: str | datetime, end: str | datetime) -> Summary:
+        """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times."""
+        return self._write("POST", "summaries", Summary, {"start": start, "end": end})
+
+    def key_points(self, *, session_id: str | None = None, limit: int = 100) -> list[KeyPoint]:
+        """What was worth keeping from sessions, newest first."""
+        return self._all("key_points", limit, session_id=session_id)
+
+    def state(self) -> AgentState:
+        """The persona's axes towards the user, now."""
+        return self._read("state", AgentState)
+
+    def state_history(self, *, limit: int = 100) -> list[StateChange]:
+        """How the state came about: every change with its reason, newest first."""
+        return self._all("state_changes", limit)
+
+    def session_state(self) -> SessionState:
+        """What survives sessions: message count, last interaction, how summaries and the curator fare."""
+        return self._read("session-state", SessionState)
+
+    def trajectory(self, *, on: bool | None = None) -> Trajectory:
+        """Where the talk has been going; ``on`` switches it on or off first."""
+        if on is None:
+            return self._read("trajectory", Trajectory)
+        return self._write("PUT", "trajectory", Trajectory, {"on": on})
+
+    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
+        if on is None and not made:
+            return self._read("outreach", Outreach)
+        return self._write("PUT", "outreach", Outreach, {"on": on, "made": made})
+
+    def retention(self) -> Rules:
+        """How long what is kept."""
+        return self._read("retention", Rules)
+
+    def set_retention(self, rules: Mapping[str, Any] | None) -> Rules:
+        """The user's own rules over the operator's; ``None`` takes them back."""
+        return self._write("PUT", "retention", Rules, _Whole(rules=rules))
+
+    def purge(self, *, dry_run: bool = False) -> PurgeReport:
+        """Take what has had its time, now; or with ``dry_run`` only tell what would go."""
+        return self._write("POST", "purge", PurgeReport, {"dry_run": dry_run})
+
+    def curate(self, *, dry_run: bool = False) -> CurateReport:
+        """Fold near-duplicates, archive what has faded; or with ``dry_run`` only show the plan."""
+        return self._write("POST", "curate", CurateReport, {"dry_run": dry_run})
+
+    def erase(self) -> Proof:
+        """Erase everything of this user, for good; the proof tells what is gone."""
+        return self._write("POST", "erase", Proof, {"user": self._user})
+
+    def verify_erasure(self, proof: Proof) -> list[str]:
+        """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
+        found: list[str] = self._ask("POST", "erase/verify", _Whole(**msgspec.to_builtins(proof)))
+        return found
+
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
         found: dict[str, Any] = self._ask("GET", "stats")
@@ -245,6 +321,9 @@ class RemoteUser:
     def _ask(self, method: str, rest: str, body: Any = None, *, query: dict[str, Any] | None = None) -> Any:
         return self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body)
 
+    def _read(self, rest: str, type_: type[T]) -> T:
+        return msgspec.convert(self._ask("GET", rest), type_)
+
     def _write(
         self, method: str, rest: str, type_: type[T], body: Any = None, *, query: dict[str, Any] | None = None
     ) -> T:
@@ -255,9 +334,13 @@ class RemoteUser:
         return f"<RemoteUser {self._user} at {self._link.url}>"
 
 
+class _Whole(dict[str, Any]):
+    """A body whose empty fields mean something."""
+
+
 def _encoded(body: Any) -> bytes:
     """Refuses here what the server could not read."""
-    if isinstance(body, dict):
+    if isinstance(body, dict) and not isinstance(body, _Whole):
         body = {name: value for name, value in body.items() if value is not None}
     try:
         return msgspec.json.encode(body)

@@ -30,7 +30,8 @@ from tenuto.surfaces.cli.shared import Settings
 @click.pass_obj
 def serve(
     settings: Settings, host: str, port: int, names: tuple[str, ...], workers: int, redis: str | None,
-    model: str | None, certificate: str | None, certificate_key: str | None, behind: str | None, no_link: bool, quiet: bool,
+    model: str | None, certificate: str | None, certificate_key: str | None,
+    behind: str | None, no_link: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve everything over HTTP, and print a link that signs your browser in."""
     serving_module = _serving()

@@ -24,10 +24,13 @@ from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
-from tenuto.surfaces.http.verbs import health, listings, operator, talk
+from tenuto.surfaces.http.verbs import health, listings, operator, privacy, seeds, talk, time
 from tenuto.surfaces.http.watch import Metrics, Watch
 
-ROUTERS = (health.routes, talk.routes, listings.routes, events.routes, operator.routes)
+ROUTERS = (
+    health.routes, talk.routes, time.routes, listings.routes, privacy.routes, events.routes, seeds.routes,
+    operator.routes,
+)  # fmt: skip
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from tenuto.privacy.erase import Proof
+
 Text = Annotated[str, Field(min_length=1, description="UTF-8, up to 64 KiB.")]
 Importance = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 
@@ -72,3 +74,48 @@ class NewToken(Body):
 
 class Settle(Body):
     timeout: float | None = Field(None, ge=0, le=30, allow_inf_nan=False, description="Seconds.")
+
+
+class CloseSession(Body):
+    session_id: str | None = Field(None, description="Our id of the session, or yours; the open one if left out.")
+    end_type: str = "explicit"
+
+
+class Summarise(Body):
+    start: AwareDatetime | str = Field(examples=["msg_1", "2026-03-01T00:00:00Z"])
+    end: AwareDatetime | str
+
+
+class Switch(Body):
+    on: bool
+
+
+class OutreachChange(Body):
+    on: bool | None = None
+    made: bool = Field(False, description="Contact was made just now.")
+
+
+class Retention(Body):
+    rules: dict[str, Any] | None = Field(examples=[{"purge_text": 2592000, "channels": {"email": {"all": True}}}])
+
+
+class Trial(Body):
+    dry_run: bool = Field(False, description="Change nothing; only tell what would be done.")
+
+
+class Erase(Body):
+    user: str = Field(description="The user's id once more: erasing cannot be undone.", examples=["ana"])
+
+
+class ErasureProof(Body):
+    user: str
+    at: AwareDatetime
+    store: str
+    erased: dict[str, int]
+    left: dict[str, int]
+    key_destroyed: bool | None
+    files_clean: bool
+    digest: str
+
+    def record(self) -> Proof:
+        return Proof(**self.model_dump())
