@@ -67,7 +67,9 @@ ALLOWED: dict[str, frozenset[str]] = {
 
 def routes(app: object) -> list[str]:
     """Every operation of the application, as it is documented and as it is routed."""
-    return sorted(f"{method.upper()} {path}" for path, operations in app.openapi()["paths"].items() for method in operations)
+    return sorted(
+        f"{method.upper()} {path}" for path, operations in app.openapi()["paths"].items() for method in operations
+    )
 
 
 def test_every_route_has_a_row(server: Served) -> None:

@@ -64,7 +64,7 @@ def test_a_request_at_work_is_not_repeated(server: Served) -> None:
     assert _claim(store.deps, "ana", "id", "asked") is None
     with pytest.raises(Refused) as refused:
         _claim(store.deps, "ana", "id", "asked")
-    assert refused.value.status == 409
+    assert refused.value.status_code == 409
     with store.deps.store.writing("ana") as tx:
         tx.put(Replay(id="id", at=clock().replace(year=2020), request="asked"))
     assert _claim(store.deps, "ana", "id", "asked") is None, "a claim whose process died is taken over"
@@ -105,7 +105,9 @@ def test_an_unchanged_answer_is_not_sent_twice(server: Served) -> None:
         ("GET", "/api/users/~!!/stats", None, 422, "name_invalid"),
     ],
 )  # fmt: skip
-def test_problems_are_of_one_form(server: Served, method: str, path: str, body: bytes | None, status: int, code: str) -> None:
+def test_problems_are_of_one_form(
+    server: Served, method: str, path: str, body: bytes | None, status: int, code: str
+) -> None:
     headers = server.headers() | ({"Content-Type": "application/json"} if body else {})
     response = server.client.request(method, path, content=body, headers=headers)
     problem = response.json()
@@ -147,7 +149,9 @@ def test_live_events_resume_where_they_stopped() -> None:
     store.close()
 
 
-def _events(client: httpx.Client, params: dict[str, str], count: int, headers: dict[str, str] | None = None) -> list[tuple[int, str]]:
+def _events(
+    client: httpx.Client, params: dict[str, str], count: int, headers: dict[str, str] | None = None
+) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     number = 0
     with client.stream("GET", "/api/users/ana/events", params=params, headers=headers or {}) as response:
@@ -178,7 +182,8 @@ def test_the_routes_by_other_names(server: Served) -> None:
     summary = server.client.post("/api/memory/summaries", json=asked, headers=as_ana)
     assert summary.status_code == 201, summary.text
     assert set(summary.json()) == {
-        "id", "session_id", "summary", "message_count", "start_message_id", "end_message_id", "importance_score", "created_at"
+        "id", "session_id", "summary", "message_count", "start_message_id", "end_message_id", "importance_score",
+        "created_at",
     }  # fmt: skip
     assert summary.json()["message_count"] == 3
     stats = server.client.get("/api/memory/stats/session-456", headers=as_ana).json()

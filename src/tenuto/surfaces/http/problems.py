@@ -35,12 +35,12 @@ CODES = {400: "bad_request", 404: "no_such_route", 405: "method_not_allowed", 41
 MEDIA = "application/problem+json"
 
 
-class Refused(Exception):
+class Refused(HTTPException):
     """The surface itself says no, before any verb is called."""
 
     def __init__(self, status: int, code: str, detail: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status, self.code, self.detail, self.headers = status, code, detail, headers or {}
+        super().__init__(status, detail, headers or {})
+        self.code = code
 
 
 def status_of(error: errors.TenutoError) -> int:
@@ -63,7 +63,7 @@ def from_error(error: errors.TenutoError) -> Response:
 
 
 def from_refusal(refused: Refused) -> Response:
-    return problem(refused.status, refused.code, refused.detail, refused.headers)
+    return problem(refused.status_code, refused.code, refused.detail, dict(refused.headers or {}))
 
 
 async def on_error(_: Request, error: Exception) -> Response:
