@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
+from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.recall.indexes import Indexes
 
 
@@ -20,3 +20,4 @@ class Deps:
     policy: Policy
     indexes: Indexes
     model: Model | None = None
+    working: WorkingMemory | None = None

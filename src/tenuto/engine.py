@@ -31,8 +31,10 @@ from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
 from tenuto.providers.embed import LocalEmbedder
+from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
+from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
 from tenuto.records.access import ApiKey
 from tenuto.records.operations import Job
@@ -51,6 +53,7 @@ class Tenuto:
         self._runner = Runner(deps, HANDLERS)
         self._closed = False
         _OPEN.add(self)
+        self._wake()
 
     def user(self, user: str, *, persona: str | None = None, channel: str = "api") -> UserMemory:
         """Everything of one person, seen by one persona on one channel."""
@@ -144,6 +147,8 @@ class Tenuto:
             self._closed = True
             self._runner.stop()
             self.deps.store.close()
+            if self.deps.working is not None:
+                self.deps.working.close()
             if isinstance(self.deps.vault, SealedVault):
                 self.deps.vault.ring.close()
 
@@ -176,7 +181,7 @@ def open(
     url: str | os.PathLike[str] | None = None,
     *,
     redis: str | None = None,
-    model: str | Model | None = None,
+    model: str | Model | Callable[[str, str], str] | None = None,
     embedder: Embedder | str | None = None,
     keys: str | SealedVault | None = None,
     clock: Clock | None = None,
@@ -197,9 +202,8 @@ def open(
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
     where = str(url or settings.connection("db") or "tenuto.db")
-    if redis is not None or settings.connection("redis"):
-        raise SettingError("Redis is not part of this version: leave 'redis' out.")
     sealed = _vault(keys if keys is not None else settings.connection("keys"))
+    chosen = as_model(model or settings.connection("model"), rules.model, settings.secret)
     store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
@@ -210,7 +214,8 @@ def open(
         ids=ids or RandomIds(),
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
-        model=_model(model),
+        model=chosen,
+        working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
     )
     return Tenuto(deps, background=background)
 
@@ -227,12 +232,6 @@ def _embedder(given: Embedder | str | None) -> Embedder:
         return LocalEmbedder()
     if isinstance(given, str):
         raise SettingError(f"Unknown embedder {given!r}: pass an object such as tenuto.providers.embed.RemoteEmbedder.")
-    return given
-
-
-def _model(given: str | Model | None) -> Model | None:
-    if isinstance(given, str):
-        raise SettingError(f"Unknown model {given!r}.")
     return given
 
 

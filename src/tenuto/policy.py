@@ -24,6 +24,8 @@ class Calibration:
     """A query at or above this names a memory explicitly, which lets ``proactive_use = no`` through."""
     floor: float = 0.30
     """Below this a vector says nothing."""
+    related: float = 0.45
+    """A statement that something changed retires the closest memory of the same subject only at or above this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,10 @@ class MemoryPolicy:
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     default_importance: float = 5.0
+    keep_confidence: float = 0.5
+    """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
+    lexicons: str = ""
+    """Files with further domain lexicons (TOML or JSON), separated by ``;``."""
     evidence_kept: int = 50
     """Most evidence of one memory that is kept in full."""
     confidence_gain: float = 0.15
@@ -174,6 +180,19 @@ class ContextPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ProxyPolicy:
+    body_bytes: int = 32 * 1024 * 1024
+    """Largest request that the memory proxy takes: images travel inside."""
+    turns_kept: int = 4096
+    """Turns whose injected text is kept, so that a retry or a tool's answer sends the same bytes again."""
+    turn_kept: timedelta = timedelta(minutes=10)
+    """For how long."""
+    connect: timedelta = timedelta(seconds=10)
+    timeout: timedelta = timedelta(seconds=600)
+    """Longest silence of the upstream."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkingPolicy:
     messages: int = 30
     ttl: timedelta = timedelta(hours=1)
@@ -243,6 +262,8 @@ class JobPolicy:
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
     retries: int = 2
+    prompts: str = ""
+    """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +349,7 @@ class Policy:
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     context: ContextPolicy = field(default_factory=ContextPolicy)
+    proxy: ProxyPolicy = field(default_factory=ProxyPolicy)
     working: WorkingPolicy = field(default_factory=WorkingPolicy)
     fading: FadingPolicy = field(default_factory=FadingPolicy)
     agent: AgentPolicy = field(default_factory=AgentPolicy)

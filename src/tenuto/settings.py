@@ -23,7 +23,10 @@ from tenuto.errors import SettingError
 from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
-CONNECTION = ("DB", "REDIS", "MODEL", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER")
+CONNECTION = (
+    *("DB", "REDIS", "MODEL", "MODEL_KEY", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER"),
+    *("UPSTREAM", "UPSTREAM_KEY", "PROXY_KEY"),
+)
 """Environment names without a group: where the store is, what it uses, whom it is about."""
 SIGNED = ("importance.short", "agent.mood")
 """Settings that may be negative."""

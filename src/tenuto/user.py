@@ -6,24 +6,29 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from tenuto import listing
+from tenuto import paging
 from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
+from tenuto.context.working import Working
 from tenuto.deps import Deps
+from tenuto.ingest import listing
+from tenuto.ingest import remember as verbs
+from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
+from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.listing import Page
+from tenuto.paging import Page
 from tenuto.ports import Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
-from tenuto.records.memory import AgentState, StateChange
-from tenuto.records.operations import Receipt
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
+from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
 
@@ -73,7 +78,14 @@ class UserMemory:
         )
         receipt = observe(self._deps, self._scope, incoming)
         self._wake()
+        if receipt.act is Act.INSERTED:
+            self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
+
+    @property
+    def working(self) -> Working:
+        """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
+        return Working(self._deps.working, self._scope)
 
     def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
         """The right few things for a query, best first, each with its reasons."""
@@ -98,11 +110,11 @@ class UserMemory:
 
     def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
         """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
-        return listing.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+        return paging.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
 
     def get(self, what: str, id: str) -> Any:
         """One row of a listing by its id."""
-        return listing.one(self._deps, self._scope, what, id)
+        return paging.one(self._deps, self._scope, what, id)
 
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
@@ -122,6 +134,95 @@ class UserMemory:
         """What came of an observed message, by the receipt's id."""
         with self._deps.store.reading(self.id) as reader:
             return reader.get(Receipt, id)
+
+    # --- what is known ------------------------------------------------------------------------------------------------
+
+    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+        """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
+
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        """
+        return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
+
+    def memories(self, **filters: Any) -> list[Memory]:
+        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
+        return listing.memories(self._deps, self._scope, **filters)
+
+    def memory(self, id: str) -> Memory:
+        """One memory with its evidence and versions."""
+        with self._deps.store.reading(self.id) as reader:
+            return verbs.get(reader, self._scope, id)
+
+    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
+        """Out of every reading, until it is restored. Erasing is for good; forgetting is not."""
+        return verbs.forget(self._deps, self._scope, id, reason=reason)
+
+    def restore(self, id: str) -> Memory:
+        """Bring back what was forgotten, archived or superseded."""
+        return verbs.restore(self._deps, self._scope, id)
+
+    def history(self, id: str) -> list[Version]:
+        """What a memory was before, oldest first, the values it replaced included; the present state is the last."""
+        return verbs.history(self._deps, self._scope, id)
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Correct a memory; the old wording stays in its history."""
+        return verbs.edit(self._deps, self._scope, id, **changes)
+
+    def confirm(self, id: str) -> Memory:
+        """Vouch for a memory: what came from outside becomes active."""
+        return verbs.confirm(self._deps, self._scope, id)
+
+    def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
+        """Always in context, or in the context of one session."""
+        return verbs.pin(self._deps, self._scope, id, kind=kind, session=session)
+
+    def unpin(self, id: str) -> Memory:
+        return verbs.unpin(self._deps, self._scope, id)
+
+    def allow(self, id: str, use: str) -> Memory:
+        """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
+        return verbs.allow(self._deps, self._scope, id, use)
+
+    def todos(self, **filters: Any) -> list[Todo]:
+        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
+        return listing.todos(self._deps, self._scope, **filters)
+
+    def wins(self) -> list[Todo]:
+        """What was completed in the last 48 hours."""
+        return listing.wins(self._deps, self._scope)
+
+    def complete(self, todo_id: str) -> Todo:
+        """A todo is done; a habit is counted and stays."""
+        return listing.finish(self._deps, self._scope, todo_id)
+
+    def cancel(self, todo_id: str) -> Todo:
+        """A todo is no longer wanted."""
+        return listing.finish(self._deps, self._scope, todo_id, cancelled=True)
+
+    def entities(self, *, type: str | None = None, limit: int | None = None) -> list[Entity]:
+        """People, places, orgs and projects, the most mentioned first."""
+        return listing.entities(self._deps, self._scope, type=type, limit=limit)
+
+    def entity(self, id: str) -> EntityCard:
+        """``entity("person:john")``: who it is, and the facts."""
+        return listing.entity(self._deps, self._scope, id)
+
+    def merges(self, *, status: str | None = "proposed") -> list[EntityMerge]:
+        """Entities that may be one."""
+        return listing.merges(self._deps, self._scope, status=status)
+
+    def merge(self, duplicate: str, into: str) -> EntityMerge:
+        """Two entities are one."""
+        return listing.merge(self._deps, self._scope, duplicate, into)
+
+    def decide_merge(self, id: str, *, accept: bool) -> EntityMerge:
+        """Accept or refuse a proposed merge."""
+        return listing.decide_merge(self._deps, self._scope, id, accept=accept)
+
+    def unmerge(self, id: str) -> EntityMerge:
+        """Take a merge back."""
+        return listing.unmerge(self._deps, self._scope, id)
 
     # --- time: sessions, summaries, the companion's state, retention --------------------------------------------------
 

@@ -132,14 +132,18 @@ def plan(
 
 
 def _tray(spec: Spec, items: Sequence[Item], label_cost: int) -> _Tray:
-    """The block with what exceeds its number of items already put aside."""
     tray = _Tray(spec, list(items), tuple(items), label_cost=label_cost)
-    if spec.most is None or len(items) <= spec.most or spec.group is Group.ALWAYS or spec.place is Place.TURNS:
-        return tray
-    over = tray.waiting[spec.most :]
-    del tray.waiting[spec.most :]
-    tray.dropped += [_drop(item, f"the block takes at most {spec.most}") for item in over]
+    if spec.stable and spec.group is not Group.ALWAYS:
+        _cap(tray)
     return tray
+
+
+def _cap(tray: _Tray, used: int = 0) -> None:
+    """Put aside what exceeds the number of items that the block takes."""
+    if tray.spec.most is not None:
+        most = max(0, tray.spec.most - used)
+        tray.dropped += [_drop(item, f"the block takes at most {tray.spec.most}") for item in tray.waiting[most:]]
+        del tray.waiting[most:]
 
 
 def _take_required(trays: Mapping[str, _Tray]) -> int:
@@ -184,9 +188,11 @@ def _fill_volatile(trays: Mapping[str, _Tray], room: int, held: int) -> None:
     for tray in trays.values():
         if tray.spec.place is Place.TURNS and tray.spec.group is not Group.ALWAYS:
             room -= _fill_window(tray, max(0, room - held))
+            _leave_out_shown(trays, {(item.kind, item.id) for item in tray.taken})
     for group in (Group.FACTS, Group.SUMMARIES, Group.HISTORY, Group.MESSAGES):
         for tray in _of(trays, group, stable=False):
             if tray.spec.place is not Place.TURNS:
+                _cap(tray, len(trays[tray.spec.together].taken) if tray.spec.together in trays else 0)
                 room -= _fill(tray, room)
 
 
@@ -216,6 +222,15 @@ def _fill_window(tray: _Tray, ceiling: int) -> int:
         first = next((index for index in range(first, len(items)) if items[index].step), first)
     tray.taken, tray.waiting = items[first:], items[:first]
     return tray.spent()
+
+
+def _leave_out_shown(trays: Mapping[str, _Tray], shown: set[tuple[str, str]]) -> None:
+    """What the turns already say is not said again in this turn's notes."""
+    for tray in trays.values():
+        if not tray.spec.stable and tray.spec.place is not Place.TURNS:
+            again = [item for item in tray.waiting if (item.kind, item.id) in shown]
+            tray.waiting = [item for item in tray.waiting if (item.kind, item.id) not in shown]
+            tray.dropped += [_drop(item, "is among the turns of this conversation") for item in again]
 
 
 def _spent_on_earlier(trays: Mapping[str, _Tray]) -> int:

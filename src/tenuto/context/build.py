@@ -25,6 +25,7 @@ from tenuto.context.select import Frame, Record, foundation_of, guidance_of, sel
 from tenuto.deps import Deps
 from tenuto.errors import InputError
 from tenuto.ports import Reader
+from tenuto.records.base import micros
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -92,6 +93,7 @@ def build(
         cards=cards,
         semantic=lasting,
         relevant=relevant,
+        variables=deps.working.variables(scope.user) if deps.working is not None else None,
         replay=replay,
         message=message,
     )
@@ -105,6 +107,7 @@ def build(
             clock=render.clock(texts, now, zone, zone_name),
             message=message,
             session_id=found.current.id if found.current is not None else None,
+            anchor=found.previous[0].id if found.previous else "",
             notes=tuple(notes),
         ),
         table(policy),
@@ -131,11 +134,12 @@ def fence(found: Gathered, scope: Scope) -> str:
     """The name of the fence: nobody can guess it from outside, and it stays the same while the session lasts.
 
     It hangs on the id of the session before this one (ids are random), so that a context built before the session's
-    first message has the same fence as those after it. In a user's first session it hangs on that session; before
-    that there is nothing to fence.
+    first message has the same fence as those after it; in a user's first session, on the microsecond when the user
+    came. A fence that was guessed would not help: no kept text keeps its angle brackets.
     """
-    before = found.previous[0] if found.previous else found.current
-    seed = f"{scope.user}\x00{scope.persona or ''}\x00{before.id if before is not None else ''}"
+    came = str(micros(found.user.created_at)) if found.user is not None else ""
+    before = found.previous[0].id if found.previous else ""
+    seed = "\x00".join((scope.user, scope.persona or "", came, before))
     return blake2b(seed.encode(), digest_size=6, person=b"tenuto-fence").hexdigest()
 
 

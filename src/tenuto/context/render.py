@@ -14,11 +14,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
+from typing import Any
 
 from tenuto.context.templates import Templates
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
 from tenuto.records.memory import AgentState, Memory, Todo, Trust
 from tenuto.records.workflow import Workflow
+from tenuto.text.echo import marks
 
 TRUST_WORDS = {
     Trust.OPERATOR: "operator",
@@ -46,11 +48,6 @@ def escape(text: str) -> str:
     shown = _BREAK.sub(" / ", shown.strip())
     shown = "".join(char for char in shown if unicodedata.category(char) != "Cc" or char == "\t")
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
-
-
-def marks(fence: str) -> tuple[str, str]:
-    """The two lines around evidence."""
-    return f"<<memory {fence}>>", f"<<end {fence}>>"
 
 
 def day(at: datetime, zone: tzinfo) -> str:
@@ -144,6 +141,11 @@ def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
     """The axes as numbers; the persona's own text says what it makes of them."""
     axes = ", ".join(f"{name} {value:+.1f}" for name, value in sorted(found.axes.items()))
     return line(templates, day(found.updated_at, zone), Trust.INFERRED, axes)
+
+
+def variable(templates: Templates, name: str, value: Any, now: datetime, zone: tzinfo) -> str:
+    """A temporary variable of the conversation, as the application set it."""
+    return line(templates, day(now, zone), "recorded", f"{name}: {value}")
 
 
 def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:

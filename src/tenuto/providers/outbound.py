@@ -1,4 +1,4 @@
-"""Requests that leave this machine on somebody else's word: to public addresses only, unless the operator named the host.
+"""Requests that leave on somebody else's word: to public addresses only, unless the operator named the host.
 
 A server that fetches an address it was given can be made to fetch its own neighbours: the cloud's metadata service, the
 database, a router. So every address of the host is looked up here, every one must be public, and the connection goes to

@@ -18,17 +18,19 @@ import httpx
 import msgspec
 
 from tenuto import errors
+from tenuto.ingest.listing import EntityCard
+from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.listing import LISTINGS, Page
+from tenuto.paging import LISTINGS, Page
 from tenuto.privacy.erase import Proof
 from tenuto.providers.system import new_secret
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
-from tenuto.records.memory import AgentState, StateChange
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.recall import Hit, Recalled
 from tenuto.surfaces.http.names import write as path_name
@@ -210,6 +212,90 @@ class RemoteUser:
         """One row of a listing by its id."""
         return msgspec.convert(self._ask("GET", f"{PATHS.get(what, what)}/{quote(id, safe='')}"), LISTINGS[what].type)
 
+    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+        """Keep one thing for good; says whether it was new, the same, fuller, or replaces something."""
+        return self._write("POST", "memories", Remembered, {"text": text, "pin": pin, **options})
+
+    def memories(self, **filters: Any) -> list[Memory]:
+        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
+        return msgspec.convert(self._ask("POST", "memories/find", filters), list[Memory])
+
+    def memory(self, id: str) -> Memory:
+        """One memory with its evidence and versions."""
+        return self._read(f"memories/{_part(id)}", Memory)
+
+    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
+        """Out of every reading, until it is restored."""
+        return self._write("POST", f"memories/{_part(id)}/forget", Memory, {"reason": reason})
+
+    def restore(self, id: str) -> Memory:
+        """Bring back what was forgotten, archived or superseded."""
+        return self._write("POST", f"memories/{_part(id)}/restore", Memory)
+
+    def history(self, id: str) -> list[Version]:
+        """What a memory was before, oldest first; the present state is the last."""
+        return msgspec.convert(self._ask("GET", f"memories/{_part(id)}/history"), list[Version])
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Correct a memory; the old wording stays in its history."""
+        return self._write("PATCH", f"memories/{_part(id)}", Memory, _Whole(changes))
+
+    def confirm(self, id: str) -> Memory:
+        """Vouch for a memory: what came from outside becomes active."""
+        return self._write("POST", f"memories/{_part(id)}/confirm", Memory)
+
+    def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
+        """Always in context, or in the context of one session."""
+        return self._write("PUT", f"memories/{_part(id)}/pin", Memory, {"kind": kind, "session": session})
+
+    def unpin(self, id: str) -> Memory:
+        """No longer always in context."""
+        return self._write("DELETE", f"memories/{_part(id)}/pin", Memory)
+
+    def allow(self, id: str, use: str) -> Memory:
+        """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
+        return self._write("PUT", f"memories/{_part(id)}/use", Memory, {"use": use})
+
+    def todos(self, **filters: Any) -> list[Todo]:
+        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
+        return msgspec.convert(self._ask("POST", "todos/find", filters), list[Todo])
+
+    def wins(self) -> list[Todo]:
+        """What was completed in the last 48 hours."""
+        return msgspec.convert(self._ask("GET", "wins"), list[Todo])
+
+    def complete(self, todo_id: str) -> Todo:
+        """A todo is done; a habit is counted and stays."""
+        return self._write("POST", f"todos/{_part(todo_id)}/complete", Todo)
+
+    def cancel(self, todo_id: str) -> Todo:
+        """A todo is no longer wanted."""
+        return self._write("POST", f"todos/{_part(todo_id)}/cancel", Todo)
+
+    def entities(self, *, type: str | None = None, limit: int | None = None) -> list[Entity]:
+        """People, places, orgs and projects, the most mentioned first."""
+        return msgspec.convert(self._ask("POST", "entities/find", {"type": type, "limit": limit}), list[Entity])
+
+    def entity(self, id: str) -> EntityCard:
+        """``entity("person:john")``: who it is, and the facts."""
+        return self._read(f"entities/{_part(id)}/card", EntityCard)
+
+    def merges(self, *, status: str | None = "proposed") -> list[EntityMerge]:
+        """Entities that may be one."""
+        return msgspec.convert(self._ask("POST", "merges/find", _Whole(status=status)), list[EntityMerge])
+
+    def merge(self, duplicate: str, into: str) -> EntityMerge:
+        """Two entities are one."""
+        return self._write("POST", "merges", EntityMerge, {"duplicate": duplicate, "into": into})
+
+    def decide_merge(self, id: str, *, accept: bool) -> EntityMerge:
+        """Accept or refuse a proposed merge."""
+        return self._write("POST", f"merges/{_part(id)}/decide", EntityMerge, {"accept": accept})
+
+    def unmerge(self, id: str) -> EntityMerge:
+        """Take a merge back."""
+        return self._write("POST", f"merges/{_part(id)}/undo", EntityMerge)
+
     def close_session(self, session_id: str | None = None, *, end_type: str = "explicit") -> Session | None:
         """End a session: the one named (by our id or yours), or the open one. ``None`` if there is none to end."""
         body = {"session_id": session_id, "end_type": end_type}
@@ -332,6 +418,11 @@ class RemoteUser:
 
     def __repr__(self) -> str:
         return f"<RemoteUser {self._user} at {self._link.url}>"
+
+
+def _part(id: str) -> str:
+    """An id as one segment of a path."""
+    return quote(id, safe="")
 
 
 class _Whole(dict[str, Any]):

@@ -20,6 +20,8 @@ COMMANDS = {
     "stats": "tenuto.surfaces.cli.messages:stats",
     "serve": "tenuto.surfaces.cli.serve:serve",
     "keys": "tenuto.surfaces.cli.keys:keys",
+    "chat": "tenuto.surfaces.cli.chat:chat",
+    "proxy": "tenuto.surfaces.cli.proxy:proxy",
     "erase": "tenuto.surfaces.cli.privacy:erase",
     "vault": "tenuto.surfaces.cli.privacy:vault",
     "curate": "tenuto.surfaces.cli.curate:curate",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
@@ -44,12 +45,12 @@ def conditional(request: Request, response: Response) -> Response:
     return response
 
 
-def match(request: Request, current: Any) -> None:
+def match(request: Request, current: Callable[[], Any]) -> None:
     """``If-Match``: change only what the caller has seen."""
     wanted = request.headers.get("if-match")
     if wanted is None or wanted.strip() == "*":
         return
-    if etag(encode(current)) not in [one.strip() for one in wanted.split(",")]:
+    if etag(encode(current())) not in [one.strip() for one in wanted.split(",")]:
         raise Refused(412, "changed_meanwhile", "It has changed since you read it: read it again, then decide.")
 
 

@@ -24,11 +24,12 @@ from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
-from tenuto.surfaces.http.verbs import health, listings, operator, privacy, seeds, talk, time
+from tenuto.surfaces.http.verbs import health, listings, memory, operator, privacy, seeds, talk, time
 from tenuto.surfaces.http.watch import Metrics, Watch
 
 ROUTERS = (
-    health.routes, talk.routes, time.routes, listings.routes, privacy.routes, events.routes, seeds.routes,
+    health.routes, talk.routes, memory.routes, time.routes,
+    listings.routes, privacy.routes, events.routes, seeds.routes,
     operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\

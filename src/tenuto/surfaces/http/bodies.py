@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from tenuto.privacy.erase import Proof
 
+
+def _without_nul(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("holds a NUL character")
+    return value
+
+
 Text = Annotated[str, Field(min_length=1, description="UTF-8, up to 64 KiB.")]
-Importance = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+Name = Annotated[str, Field(max_length=1024), AfterValidator(_without_nul)]
+Importance = Annotated[float, Field(allow_inf_nan=False, json_schema_extra={"minimum": 0, "maximum": 10})]
 
 
 class Body(BaseModel):
@@ -82,8 +90,8 @@ class CloseSession(Body):
 
 
 class Summarise(Body):
-    start: AwareDatetime | str = Field(examples=["msg_1", "2026-03-01T00:00:00Z"])
-    end: AwareDatetime | str
+    start: AwareDatetime | Name = Field(union_mode="left_to_right", examples=["msg_1", "2026-03-01T00:00:00Z"])
+    end: AwareDatetime | Name = Field(union_mode="left_to_right")
 
 
 class Switch(Body):
@@ -119,3 +127,86 @@ class ErasureProof(Body):
 
     def record(self) -> Proof:
         return Proof(**self.model_dump())
+
+
+class Remember(Body):
+    text: Text = Field(examples=["Allergic to penicillin"])
+    pin: bool | Literal["manual", "auto", "code", "concept", "system"] = False
+    session: Name | None = Field(None, description="Limits a pin to one session.")
+    kind: str | None = Field(None, examples=["preference"])
+    importance: Importance | None = None
+    private: bool = Field(False, description="For this persona alone.")
+    proactive_use: Literal["yes", "only_when_relevant", "no"] | None = None
+    should_do: str | None = None
+    should_not_do: str | None = None
+    at: AwareDatetime | None = None
+    source: Name = "direct"
+
+
+class Given(Body):
+    """A body of which only the fields that were sent count."""
+
+    def given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class FindMemories(Given):
+    status: str | None = Field(None, examples=["*", "candidate"])
+    kind: str | None = None
+    domain: Name | None = None
+    attribute: Name | None = None
+    entity: Name | None = Field(None, examples=["person:dad"])
+    pinned: bool | None = None
+    persona: Name | None = None
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FindTodos(Given):
+    status: str | None = Field("open", examples=["*", "done"])
+    kind: str | None = None
+    persona: Name | None = None
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FindEntities(Body):
+    type: Name | None = Field(None, examples=["person"])
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FindMerges(Body):
+    status: str | None = "proposed"
+
+
+class Edit(Given):
+    content: str | None = Field(None, min_length=1)
+    importance: Importance | None = None
+    proactive_use: Literal["yes", "only_when_relevant", "no"] | None = None
+    should_do: str | None = None
+    should_not_do: str | None = None
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    happens_at: AwareDatetime | None = None
+    kind: str | None = None
+    retrieval_keywords: list[str] | None = Field(None, max_length=32)
+
+
+class Forget(Body):
+    reason: Name = "asked to forget"
+
+
+class Pin(Body):
+    kind: Literal["manual", "auto", "code", "concept", "system"] = "manual"
+    session: Name | None = None
+
+
+class Use(Body):
+    use: Literal["yes", "only_when_relevant", "no"]
+
+
+class Merge(Body):
+    duplicate: Name = Field(examples=["person:daddy"])
+    into: Name = Field(examples=["person:dad"])
+
+
+class Decision(Body):
+    accept: bool

@@ -25,7 +25,7 @@ from tenuto.ports import Where
 from tenuto.records.operations import Event
 from tenuto.surfaces.http.answers import encode
 from tenuto.surfaces.http.problems import Refused
-from tenuto.surfaces.http.routing import needs, router
+from tenuto.surfaces.http.routing import UserId, needs, router
 from tenuto.surfaces.http.watch import Metrics
 
 routes = router("/api/users/{user}", "events")
@@ -135,6 +135,7 @@ class _Reader:
 )
 async def events(
     request: Request,
+    user: UserId,
     after: Annotated[
         int | None, Query(ge=0, le=2**62, description="The last number seen; nothing: from now on.")
     ] = None,

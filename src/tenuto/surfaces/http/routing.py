@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
@@ -83,6 +83,8 @@ class GuardedRoute(APIRoute):
         repeatable = bool(extra.get("x-repeatable"))
 
         async def handler(request: Request) -> Response:
+            if any("\x00" in str(value) for value in request.path_params.values()):
+                raise Refused(422, "text_nul", "A path holds no NUL character.")
             named = request.path_params.get("user")
             if named is None and about_user:
                 named = request.headers.get("tenuto-user")
@@ -123,8 +125,28 @@ async def _store(request: Request) -> Tenuto:
     return store
 
 
+UserId = Annotated[
+    str,
+    Path(
+        description="The user's id; one that a path cannot carry as ~ + base64url.", examples=["ana"], max_length=1400
+    ),
+]
+
+
+async def _named(
+    request: Request,
+    tenuto_user: Annotated[
+        str | None, Header(description="The user, for keys of many users.", examples=["ana"])
+    ] = None,
+    persona: Annotated[str | None, Query(max_length=256)] = None,
+    channel: Annotated[str, Query(max_length=256)] = "api",
+) -> UserMemory:
+    return await _person(request, "", persona, channel)
+
+
 async def _person(
     request: Request,
+    user: UserId,
     persona: Annotated[str | None, Query(description="The voice that the user talks to.", max_length=256)] = None,
     channel: Annotated[str, Query(description="Where the message came from.", max_length=256)] = "api",
 ) -> UserMemory:
@@ -134,4 +156,6 @@ async def _person(
 
 Store = Annotated[Tenuto, Depends(_store)]
 Person = Annotated[UserMemory, Depends(_person)]
-"""The user's memory, for the user that the guard let through."""
+"""The memory of the user in the path, whom the guard let through."""
+Named = Annotated[UserMemory, Depends(_named)]
+"""The same where the path names no user: the key's own, or the one in a header."""

@@ -15,7 +15,7 @@ from tenuto.records.access import ApiKey, KeyKind, KeyScope
 from tenuto.records.operations import Job, JobStatus
 from tenuto.surfaces.http import bodies, names
 from tenuto.surfaces.http.answers import Listed, answer
-from tenuto.surfaces.http.routing import Store, needs, router
+from tenuto.surfaces.http.routing import Store, UserId, needs, router
 
 routes = router("/api", "operator")
 
@@ -69,7 +69,7 @@ def users(
 
 
 @routes.post("/users/{user}/tokens", status_code=201, response_model=KeyMade, **needs(Need.APP))
-def mint(request: Request, store: Store, body: bodies.NewToken) -> Response:
+def mint(request: Request, store: Store, user: UserId, body: bodies.NewToken) -> Response:
     """A short token for one user: what an app hands to its own front end."""
     parent, policy = request.state.key, store.deps.policy.server
     scope = KeyScope(body.scope)
