@@ -165,7 +165,8 @@ def people(ana: Any, clock: FakeClock) -> Any:
 def switches(ana: Any, clock: FakeClock) -> Any:
     rules = {"purge_text": 86400, "channels": {"email": {"purge_text": None, "all": True}}, "domains": {"project": 60}}
     return [
-        ana.outreach(), ana.outreach(on=True), ana.outreach(made=True), ana.trajectory(on=False), ana.trajectory(on=True),
+        ana.outreach(), ana.outreach(on=True), ana.outreach(made=True), ana.trajectory(on=False),
+        ana.trajectory(on=True),
         ana.state(), ana.state_history(), ana.session_state(), ana.retention(), ana.set_retention(rules),
         ana.set_retention(None),
     ]  # fmt: skip

@@ -20,6 +20,7 @@ COMMANDS = {
     "stats": "tenuto.surfaces.cli.messages:stats",
     "serve": "tenuto.surfaces.cli.serve:serve",
     "keys": "tenuto.surfaces.cli.keys:keys",
+    "mcp": "tenuto.surfaces.cli.mcp:mcp",
     "chat": "tenuto.surfaces.cli.chat:chat",
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
     "erase": "tenuto.surfaces.cli.privacy:erase",

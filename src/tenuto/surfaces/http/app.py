@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
+from importlib.util import find_spec
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from tenuto.access.door import Door
 from tenuto.engine import Tenuto
@@ -42,13 +44,16 @@ a key that is bound to a user acts for that user only. Errors are `application/p
 def create_app(store: Tenuto, *, hosts: Iterable[str] = LOOPBACK, limiter: Limiter | None = None) -> FastAPI:
     """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered."""
     metrics = Metrics(os.getpid())
-    door, limits = Door(store.deps), limiter or LocalLimiter()
+    door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.feed = events.Feed(store, metrics)
-        yield
-        app.state.feed.stop()
+        async with contextlib.AsyncExitStack() as stack:
+            if mcp is not None:
+                await stack.enter_async_context(mcp.running())
+            yield
+            app.state.feed.stop()
 
     app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
@@ -57,12 +62,23 @@ def create_app(store: Tenuto, *, hosts: Iterable[str] = LOOPBACK, limiter: Limit
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
     for routes in ROUTERS:
         app.include_router(routes)
+    if mcp is not None:
+        app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     app.add_middleware(Guard, door=door, policy=store.deps.policy.server, limiter=limits, hosts=hosts)
     app.add_middleware(Watch, metrics=metrics)
     return app
+
+
+def _mcp(store: Tenuto) -> Any:
+    """MCP's endpoint, where its SDK is installed."""
+    if find_spec("mcp") is None:
+        return None
+    from tenuto.surfaces.http.mcp import McpEndpoint
+
+    return McpEndpoint(store, _version())
 
 
 def _version() -> str:

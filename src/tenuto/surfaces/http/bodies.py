@@ -178,6 +178,12 @@ class FindMerges(Body):
 
 
 class Edit(Given):
+    """Only what was sent is changed. ``null`` takes a rule or a time away; elsewhere it changes nothing."""
+
+    def given(self) -> dict[str, Any]:
+        free = ("should_do", "should_not_do", "valid_from", "valid_to", "happens_at")
+        return {name: value for name, value in super().given().items() if value is not None or name in free}
+
     content: str | None = Field(None, min_length=1)
     importance: Importance | None = None
     proactive_use: Literal["yes", "only_when_relevant", "no"] | None = None

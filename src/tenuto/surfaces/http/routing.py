@@ -100,7 +100,7 @@ def needs(
     need: Need, *, about_user: bool = True, repeatable: bool = False, more: tuple[int, ...] = ()
 ) -> dict[str, Any]:
     """The keyword arguments of a route: what it needs, and the errors that follow from it."""
-    statuses = sorted({*ERRORS[need], *more, 422, 429, 500, 503} if need is not Need.PUBLIC else {*more, 500})
+    statuses = sorted({*ERRORS[need], *more, 400, 413, 422, 429, 500, 503} if need is not Need.PUBLIC else {*more, 500})
     extra: dict[str, Any] = {"x-needs": need.value, "x-about-user": about_user and need is not Need.PUBLIC}
     if repeatable:
         extra["x-repeatable"] = True
