@@ -10,6 +10,7 @@ import os
 import weakref
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -26,6 +27,7 @@ from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
 from tenuto.privacy.binding import bind
+from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
 from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
@@ -42,6 +44,8 @@ from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
 from tenuto.user import UserMemory
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.load import load as load_definition
 
 
 class Tenuto:
@@ -64,6 +68,11 @@ class Tenuto:
             channel=clean.name(channel, limits, what="channel"),
         )
         return UserMemory(self.deps, scope, self._wake)
+
+    def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
+        """Register a workflow definition: one made in code, or the file that holds one."""
+        made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
+        return self.deps.definitions.add(made)
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""
@@ -216,6 +225,7 @@ def open(
         indexes=Indexes(rules.recall.index_bytes),
         model=chosen,
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
+        model_key_seals=_model_key_seals(),
     )
     return Tenuto(deps, background=background)
 
@@ -225,6 +235,11 @@ def _vault(keys: str | SealedVault | None) -> SealedVault | None:
         return keys
     provider, ring = key_provider(keys, settings.secret("TENUTO_KEY"))
     return SealedVault(Keyring(ring, provider))
+
+
+def _model_key_seals() -> KeyProvider | None:
+    spec = settings.connection("model_keys")
+    return FileKeys(Path(spec.removeprefix("file:")).expanduser(), create=True) if spec else None
 
 
 def _embedder(given: Embedder | str | None) -> Embedder:

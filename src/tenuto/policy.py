@@ -124,6 +124,18 @@ class RecallPolicy:
     """Most candidates that any profile ranks."""
     catch_up: int = 16
     """Recall embeds up to this many entries that wait for their vector, so that one finds what one just wrote."""
+    words: float = 0.77
+    """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
+    meaning: float = 0.85
+    """What meaning counts, per deviation."""
+    speaker: float = 2.85
+    """What is added where a person whom the query names is speaking."""
+    recency: float = 0.73
+    """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""
+    length: float = 0.88
+    """What a longer message counts, per logarithm of its words."""
+    neighbours: float = 1.0
+    """How much the messages around one count beside it, as a share of the usual."""
     half_life: timedelta = timedelta(days=14)
     """Recency half-life of the profile ``blended``."""
     memory_decay: float = 0.02
@@ -277,13 +289,33 @@ class RetentionPolicy:
 @dataclass(frozen=True, slots=True)
 class WorkflowPolicy:
     confirm_within: timedelta = timedelta(minutes=30)
+    """A staged change that nobody confirmed in this time is gone."""
     value_bytes: int = 64 * 1024
+    """Largest value of one field, as JSON."""
     depth: int = 16
+    """Deepest nesting of one value."""
+    keys: int = 2000
+    """Most keys and list items in one value."""
+    operations: int = 64
+    """Most operations of one patch."""
+    inferred_confidence: float = 0.8
+    """Most confidence that a value gets which the person did not state, whatever a model claims."""
+    heard: int = 64
+    """Ids of the last messages that are kept to recognise one that is delivered twice."""
+    asked: int = 64
+    """Question keys that are kept."""
+    answer_bytes: int = 256 * 1024
+    """Longest answer of a model that is read at all."""
+    artifact_bytes: int = 1024 * 1024
+    """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
     mastery_half_life: timedelta = timedelta(days=60)
+    """Without practice, mastery goes half of the way back to the baseline in this time."""
+    style_tries: int = 3
+    """A style counts as preferred only after this many outcomes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Place(StrEnum):
 NEED = (
     "guidance", "state", "foundation", "cards", "semantic",
     "commitments", "latest", "points", "threads", "frictions", "wins", "sessions", "headlines",
-    "profile", "brief", "spine", "ranges", "topics",
+    "profile", "brief", "ranges", "topics", "spine",
     "important", "earlier", "recent",
     "workflow", "working", "rolling", "news", "relevant", "marked",
 )  # fmt: skip

@@ -93,13 +93,16 @@ def select(
     if replay:
         sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
     if found.workflow is not None:
-        text = render.workflow(frame.templates, found.workflow, frame.zone)
+        text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
         sheet.offer("workflow", "workflow", found.workflow.id, text)
     for name, value in sorted((variables or {}).items()):
         sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
+    in_sight = {turn.id for turn in found.turns}
     for memory in found.memories:
         if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
-            _record(sheet, "news", memory, frame)
+            said = {evidence.message_id for evidence in memory.evidence}
+            if not said or not said <= in_sight:
+                _record(sheet, "news", memory, frame)
     for record in relevant:
         _record(sheet, "relevant", record, frame)
     return sheet.lines, sheet.dropped
@@ -136,11 +139,13 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         if summary.kind in blocks and summary.kind not in latest:
             latest.add(summary.kind)
             _record(sheet, blocks[summary.kind], summary, frame)
-        elif summary.kind is SummaryKind.ROLLING and SummaryKind.ROLLING not in latest:
+        elif summary.kind is SummaryKind.ROLLING and SummaryKind.ROLLING not in latest and not _all_in_sight(found):
             latest.add(summary.kind)
             _record(sheet, "rolling", summary, frame)
     _past_sessions(sheet, found, frame)
     for summary in found.summaries:
+        if summary.created_at > frame.start:
+            continue
         if summary.kind is SummaryKind.RANGE and summary.topic is None:
             _record(sheet, "ranges", summary, frame)
         elif summary.kind is SummaryKind.TOPIC:
@@ -196,6 +201,11 @@ def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for message in found.important:
         if _said_here(message, found):
             _record(sheet, "marked", message, frame)
+
+
+def _all_in_sight(found: Gathered) -> bool:
+    """Whether this session is replayed from its first word; then nothing needs to stand for it."""
+    return bool(found.turns) and found.turns_before == 0
 
 
 def _said_here(record: Record, found: Gathered) -> bool:

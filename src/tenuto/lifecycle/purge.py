@@ -17,10 +17,11 @@ from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.lifecycle import retention
+from tenuto.lifecycle import due, retention
+from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import index, tell
+from tenuto.lifecycle.writing import enqueue, index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
@@ -45,6 +46,7 @@ class PurgeReport:
     summaries: int = 0
     key_points: int = 0
     quotes: int = 0
+    wholly: int = 0
 
     def plus(self, **more: int) -> PurgeReport:
         return evolve(self, **{name: getattr(self, name) + count for name, count in more.items()})
@@ -88,6 +90,8 @@ def purge(deps: Deps, user: str, *, as_of: datetime | None = None, dry_run: bool
         with deps.store.writing(user) as tx:
             data: dict[str, Any] = report.counts()
             tell(deps, tx, "retention.purged", ("user", user), now, **data)
+            if report.wholly:
+                report = _renew_portraits(deps, tx, report, now)
             _new_epoch(tx)
         deps.store.compact()
     return report
@@ -141,7 +145,7 @@ def _take(deps: Deps, tx: Transaction, messages: Sequence[Message], rules: Rules
     tx.unindex(EntryKind.MESSAGE, *ids)
     removed = tx.remove(Message, *ids)
     _take_traces(tx, messages, wholly)
-    return report.plus(messages=removed)
+    return report.plus(messages=removed, wholly=len(wholly))
 
 
 def _unquote(deps: Deps, tx: Transaction, ids: set[str], wholly: set[str], report: PurgeReport) -> PurgeReport:
@@ -235,6 +239,17 @@ def _take_memories(deps: Deps, user: str, rules: Rules, report: PurgeReport) -> 
                     tx.unindex(EntryKind.MEMORY, memory.id)
                     report = report.plus(memories=tx.remove(Memory, memory.id))
     return report
+
+
+def _renew_portraits(deps: Deps, tx: Transaction, report: PurgeReport, now: datetime) -> PurgeReport:
+    """Spine, profile and brief are made of everything, what was taken included: all versions go and are made anew."""
+    kinds = [str(kind) for kind in (SummaryKind.SPINE, SummaryKind.PROFILE, SummaryKind.BRIEF)]
+    removed = tx.remove(Summary, *tx.ids(Summary, Where("kind", "in", kinds)))
+    again = [Due(due.SPINE, due.SPINE, now), Due(due.PROFILE, due.PROFILE, now)]
+    for state in tx.find(SessionState):
+        again.append(Due(due.BRIEF, f"{due.BRIEF}:{state.id}", now, {"persona": state.id}))
+    enqueue(deps, tx, again, now)
+    return report.plus(summaries=removed)
 
 
 def _new_epoch(tx: Transaction) -> None:

@@ -1,12 +1,14 @@
 """What is indexed of each kind of record: one place, so that writing, re-embedding and recall agree.
 
 The words of a message are those of its content, of whoever spoke and of the day: names and dates carry more than style.
-The vector is made from the content with the speaker's name in front, where a name is known; role words ("user",
-"assistant") and dates mean nothing to an encoder and are left out of it.
+Who spoke is written a second time as a mark of its own, so that a question about Ana prefers what Ana said over what
+was said to her, also where words are kept as keyed numbers. The vector is made from the content alone: names and dates
+mean little to an encoder, and measured better left to the words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -20,6 +22,10 @@ Indexed = Message | Memory | Summary | KeyPoint | Todo
 
 EMBEDDED_CHARACTERS = 4000
 """An encoder reads a few hundred tokens: what lies behind this many characters is not handed to it."""
+SPEAKER = "\x01"
+"""Begins the mark of a speaker: no word of a text can begin with it."""
+MAY = "may"
+"""The month, which is a stop word otherwise."""
 
 
 def kind_of(record: Indexed) -> EntryKind:
@@ -42,19 +48,32 @@ _KINDS = {type_: kind for kind, type_ in _TYPES.items()}
 
 def embedding_text(record: Indexed) -> str:
     """What the vector of a record is made from."""
-    if isinstance(record, Message) and record.speaker:
-        return f"{record.speaker}: {record.content}"[:EMBEDDED_CHARACTERS]
     return record.content[:EMBEDDED_CHARACTERS]
 
 
-def entry_text(record: Indexed) -> str:
-    """What the words of a record are taken from: who spoke, the day, and what was said."""
-    return " ".join(part for part in (*_names(record), date_words(moment_of(record)), record.content) if part)
+def entry_tokens(record: Indexed) -> list[str]:
+    """The words that a record is found by: names, the day, what was said; and the mark of whoever spoke."""
+    marks = speaker_marks(record.speaker) if isinstance(record, Message) and record.speaker else []
+    names = [token for name in _names(record) for token in words.tokens(name)]
+    return [*marks, *names, *date_tokens(moment_of(record)), *words.tokens(record.content)]
 
 
-def date_words(at: datetime) -> str:
-    """The day in the words that people ask with: ``Monday 15 December 2025``."""
-    return f"{at:%A} {at.day} {at:%B} {at.year}"
+def speaker_marks(text: str) -> list[str]:
+    """The marks of the names in ``text``: of a speaker, or of everyone whom a query may name."""
+    return [f"{SPEAKER}{word}" for word in dict.fromkeys(words.words(text))]
+
+
+def date_tokens(at: datetime) -> list[str]:
+    """The day in the words that people ask with: Monday, 15, December, 2025."""
+    return [*words.tokens(f"{at:%A} {at.day} {at.year}"), words.tokens(f"{at:%B}")[0] if at.month != 5 else MAY]
+
+
+def query_tokens(text: str) -> list[str]:
+    """What a query is searched for, each once. ``May`` is a month where it is written as one."""
+    found = words.tokens(text)
+    if re.search(r"\bMay\b", text):
+        found.append(MAY)
+    return list(dict.fromkeys(found))
 
 
 def moment_of(record: Indexed) -> datetime:
@@ -78,7 +97,7 @@ def make_entry(record: Indexed, key: bytes = b"", *, vector: bytes | None = None
         session_id=record.session_id,
         role=role,
         speaker=speaker,
-        tokens=words.pack(words.tokens(entry_text(record)), key),
+        tokens=words.pack(entry_tokens(record), key),
         vector=vector,
         model=model if vector is not None else None,
         links=tuple(dict.fromkeys(_links(record))),
@@ -102,6 +121,8 @@ def _links(record: Indexed) -> list[str]:
     """The messages that a record came from."""
     if isinstance(record, KeyPoint):
         return [record.message_id] if record.message_id else []
+    if isinstance(record, Summary):
+        return [id for id in (record.start_message_id, record.end_message_id) if id]
     if isinstance(record, (Memory, Todo)):
         return [evidence.message_id for evidence in record.evidence if evidence.message_id]
     return []

@@ -22,7 +22,7 @@ from tenuto.records.conversation import KeyPoint, Message, Session, SessionState
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity
-from tenuto.records.workflow import Artifact, Outcome, Workflow, WorkflowTurn
+from tenuto.records.workflow import Artifact, ModelKey, Outcome, Workflow, WorkflowTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,7 @@ TABLES: tuple[Table, ...] = (
     Table("workflow_turns", WorkflowTurn, _columns("workflow_id turn:int at:time")),
     Table("artifacts", Artifact, _columns("workflow_id kind created_at:time")),
     Table("outcomes", Outcome, _columns("track skill at:time seq:int")),
+    Table("model_keys", ModelKey, _columns("created_at:time")),
     Table("identities", Identity, _columns("channel verified_at?:time"), keyed_id=True),
     Table(
         "jobs",

@@ -24,6 +24,8 @@ COMMANDS = {
     "chat": "tenuto.surfaces.cli.chat:chat",
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
     "erase": "tenuto.surfaces.cli.privacy:erase",
+    "backup": "tenuto.surfaces.cli.backup:backup",
+    "restore": "tenuto.surfaces.cli.backup:restore",
     "vault": "tenuto.surfaces.cli.privacy:vault",
     "curate": "tenuto.surfaces.cli.curate:curate",
     "worker": "tenuto.surfaces.cli.worker:worker",
