@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from tenuto import paging
+from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
@@ -22,6 +24,7 @@ from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
+from tenuto.paging import Page
 from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
@@ -138,6 +141,14 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.find(Session, *where, order="-last_activity_at", limit=limit)
 
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
+        return paging.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return paging.one(self._deps, self._scope, what, id)
+
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
         with self._deps.store.reading(self.id) as reader:
@@ -145,6 +156,7 @@ class UserMemory:
 
     def erase(self) -> Proof:
         """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        server_keys.drop_user(self._deps, self.id)
         return erase(self._deps, self._scope)
 
     def verify_erasure(self, proof: Proof) -> list[str]:
