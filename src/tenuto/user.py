@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from tenuto import paging
+from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
@@ -22,10 +24,12 @@ from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
+from tenuto.paging import Page
 from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
+from tenuto.recall.surround import cards, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
@@ -97,10 +101,33 @@ class UserMemory:
         """The right few things for a query, best first, each with its reasons."""
         return recall(self._deps, self._scope, query, limit=limit, **filters)
 
-    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
-        """What a model should read now, within ``budget`` tokens."""
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens.
+
+        What the session is about is found on its first message that says something; ``refresh`` finds it anew.
+        """
         hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        return build(self._deps, self._scope, message, hits=hits, budget=budget, **options)
+        lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
+        known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]
+        return build(
+            self._deps,
+            self._scope,
+            message,
+            hits=hits,
+            semantic=lasting,
+            cards=known,
+            budget=budget,
+            session=session,
+            **options,
+        )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""
@@ -114,6 +141,14 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.find(Session, *where, order="-last_activity_at", limit=limit)
 
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
+        return paging.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return paging.one(self._deps, self._scope, what, id)
+
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
         with self._deps.store.reading(self.id) as reader:
@@ -121,6 +156,7 @@ class UserMemory:
 
     def erase(self) -> Proof:
         """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        server_keys.drop_user(self._deps, self.id)
         return erase(self._deps, self._scope)
 
     def verify_erasure(self, proof: Proof) -> list[str]:
