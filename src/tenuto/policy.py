@@ -389,6 +389,50 @@ class IdentityPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerPolicy:
+    body_bytes: int = 4 * 1024**2
+    """Largest request body."""
+    header_wait: timedelta = timedelta(seconds=10)
+    """A connection that has not sent its whole head by then is closed."""
+    body_wait: timedelta = timedelta(seconds=30)
+    """A body that has not arrived by then is refused."""
+    connections: int = 2000
+    """Open connections of one process; beyond it new ones are answered 503."""
+    streams: int = 1000
+    """Live event streams of one process."""
+    streams_per_user: int = 20
+    heartbeat: timedelta = timedelta(seconds=15)
+    """An idle event stream says so this often, and looks whether its key still holds."""
+    poll: timedelta = timedelta(seconds=1)
+    """How often a live stream looks for events that another process wrote."""
+    shutdown: timedelta = timedelta(seconds=15)
+    """Time that requests at work get to finish when the server is stopped."""
+    key_cache: timedelta = timedelta(seconds=2)
+    """A key that was revoked in another process may work for this long."""
+    key_touch: timedelta = timedelta(minutes=1)
+    """When a key was last used is noted at most this often."""
+    token_valid: timedelta = timedelta(minutes=15)
+    """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
+    token_longest: timedelta = timedelta(hours=24)
+    link_valid: timedelta = timedelta(minutes=10)
+    browser_valid: timedelta = timedelta(days=7)
+    replay_kept: timedelta = timedelta(hours=24)
+    """How long the answer to a request with an idempotency key is kept."""
+    replay_wait: timedelta = timedelta(minutes=1)
+    """A request that has not ended by then may be repeated with the same idempotency key."""
+    key_rate: float = 50.0
+    """Requests per second of one key, after a burst."""
+    key_burst: int = 500
+    user_rate: float = 20.0
+    user_burst: int = 200
+    address_rate: float = 100.0
+    address_burst: int = 1000
+    failure_rate: float = 0.2
+    """Failed sign-ins per second of one address, after a burst."""
+    failure_burst: int = 20
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All of it. Every part can be replaced; nothing else in Tenuto holds a number that a user may want to change."""
 
@@ -409,6 +453,7 @@ class Policy:
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
+    server: ServerPolicy = field(default_factory=ServerPolicy)
 
 
 DEFAULT = Policy()

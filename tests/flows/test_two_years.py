@@ -59,7 +59,10 @@ def place(tmp_path):
 @pytest.mark.timeout(1800 if LONG else 300)
 def test_two_years_of_daily_talk(place):
     world = World(place / "years.db")
-    pins = [world.keep(f"Pin {n}: allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=2) for n in range(3)]
+    pins = [
+        world.keep(f"Pin {n}: allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=2)
+        for n in range(3)
+    ]
     held = world.keep("Likes to be asked about the garden", proactive_use=Proactive.YES, importance=2)
     weak = world.keep("Had toast for breakfast", importance=2)
     strong = world.keep("Works at the harbour", importance=8)
@@ -100,13 +103,16 @@ def test_two_years_of_daily_talk(place):
     assert all(message.seq <= mark[message.persona] for message in messages if message.at < week)
 
 
-@pytest.mark.skipif(not (LONG and DATA), reason="the long run with the evaluation's chats: TENUTO_TEST_LONG, TENUTO_BENCH_DATA")
+@pytest.mark.skipif(
+    not (LONG and DATA), reason="the long run with the evaluation's chats: TENUTO_TEST_LONG, TENUTO_BENCH_DATA"
+)
 @pytest.mark.timeout(1800)
 def test_two_years_of_the_evaluation_chats(place):
     world = World(place / "chats.db")
     lines = []
-    for raw in gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt"):
-        chat = json.loads(raw)
+    with gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt") as file:
+        chats = [json.loads(raw) for raw in file]
+    for chat in chats:
         by_session: dict[int, list[dict]] = {}
         for turn in chat["turns"]:
             by_session.setdefault(turn["sess"], []).append(turn)

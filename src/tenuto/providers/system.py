@@ -17,6 +17,11 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
+def new_secret(prefix: str) -> str:
+    """``prefix_`` and 256 random bits."""
+    return f"{prefix}_{secrets.token_urlsafe(32)}"
+
+
 def _base32(value: int, length: int) -> str:
     digits = []
     for _ in range(length):

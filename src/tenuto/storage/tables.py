@@ -16,6 +16,7 @@ import msgspec
 
 from tenuto.errors import InputError, StoreCorrupt
 from tenuto.ports import Vault
+from tenuto.records.access import ApiKey, Replay
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
@@ -36,13 +37,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``."""
+    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
+
+    Nothing that is remembered rests on an ``aside`` table: removing its rows leaves every index valid.
+    """
 
     name: str
     type: type[Any]
     columns: tuple[Column, ...]
     keyed_id: bool = False
     many: str | None = None
+    aside: bool = False
 
     def column(self, name: str) -> Column:
         """A column by name, or a clear error: names from outside never reach SQL unchecked."""
@@ -132,6 +137,13 @@ TABLES: tuple[Table, ...] = (
     ),
     Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
     Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+    Table(
+        "api_keys",
+        ApiKey,
+        _columns("digest scope kind subject?* parent? created_at:time expires_at?:time revoked_at?:time"),
+        aside=True,
+    ),
+    Table("replays", Replay, _columns("at:time"), aside=True),
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}

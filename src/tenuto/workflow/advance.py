@@ -10,6 +10,7 @@ what was decided is kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -91,7 +92,7 @@ def begin(
 def read(deps: Deps, scope: Scope, definition: Definition, id: str) -> Workflow:
     """The record as it stands, migrated in memory if its definition has moved on."""
     with deps.store.reading(scope.user) as reader:
-        return _load(reader, scope, definition, id)
+        return deepcopy(_load(reader, scope, definition, id))
 
 
 def advance(
@@ -234,7 +235,7 @@ def _reply(decided: Decision, events: tuple[Event, ...]) -> WorkflowReply:
     return WorkflowReply(
         workflow_id=after.id,
         state=after.state,
-        spec=after.spec,
+        spec=deepcopy(after.spec),
         text=decided.text,
         question=decided.question.text if decided.question is not None else None,
         question_key=decided.question.key if decided.question is not None else None,
