@@ -1,7 +1,7 @@
 """Writes the pages that are made from the code: ``python docs/make.py``. A test fails while they differ from it.
 
-``settings.md`` from the dataclasses of ``policy.py`` and the strings below their fields; ``errors.md`` from the classes
-of ``errors.py`` and from every ``code="…"`` in the source.
+``api.md`` from the public names, ``cli.md`` from the commands, ``settings.md`` from the dataclasses of ``policy.py``
+and the strings below their fields, ``errors.md`` from the classes of ``errors.py`` and every ``code="…"`` in the source.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 
+import click
+
+import tenuto
 from tenuto import errors, policy, settings
+from tenuto.surfaces.cli.main import COMMANDS
 
 HERE = Path(__file__).parent
 SOURCE = Path(policy.__file__).parent
@@ -40,8 +45,9 @@ def settings_page() -> str:
         '- argument: `tenuto.open(policy={"session": {"idle_close": 900}})`',
         "- environment: `TENUTO_SESSION__IDLE_CLOSE=900`",
         "",
-        "Times are seconds; importance is 0–10; shares and similarities are 0–1. Where the store is and what it uses has",
-        f"names of its own in the environment: {', '.join(f'`{settings.PREFIX}{name}`' for name in settings.CONNECTION)}.",
+        "Times are seconds; importance is 0–10; shares and similarities are 0–1. Where the store is and what it uses",
+        "has names of its own in the environment:",
+        ", ".join(f"`{settings.PREFIX}{name}`" for name in settings.CONNECTION) + ".",
     ]
     for group in fields(policy.Policy):
         values = getattr(policy.DEFAULT, group.name)
@@ -152,9 +158,89 @@ def _finer() -> list[tuple[str, str, str]]:
     ]
 
 
-PAGES = {"settings.md": settings_page, "errors.md": errors_page}
+def cli_page() -> str:
+    lines = [
+        "# Command line",
+        "",
+        "<!-- Made by docs/make.py from the commands themselves. -->",
+        "",
+        "`tenuto [--db PATH|URL] [--json] COMMAND …`. `--db` names the store (default: `$TENUTO_DB`, else",
+        "`./tenuto.db`), `--json` prints for machines. Exit codes: 0 done; 1 Tenuto could not do it, and says why and",
+        "what to do; 2 the command line or the input was wrong.",
+    ]
+    for path, command in _commands():
+        lines += ["", f"## tenuto {path}", "", " ".join((command.help or "").split())]
+        if isinstance(command, click.Group):
+            continue
+        shown = [part for part in command.params if not getattr(part, "hidden", False) and part.name != "help"]
+        if shown:
+            lines += ["", "| | |", "|---|---|"]
+        for part in shown:
+            if isinstance(part, click.Option):
+                lines.append(f"| `{'`, `'.join(part.opts)}` | {_cell(part.help or '')} |")
+            else:
+                lines.append(f"| `{(part.name or '').upper()}` | {'' if part.required else 'may be left out'} |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _commands() -> Iterator[tuple[str, click.Command]]:
+    def walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+        yield path, command
+        if isinstance(command, click.Group):
+            for name, part in command.commands.items():
+                yield from walk(f"{path} {name}", part)
+
+    for name, place in COMMANDS.items():
+        module, _, attribute = place.partition(":")
+        yield from walk(name, getattr(import_module(module), attribute))
+
+
+def api_page() -> str:
+    lines = [
+        "# Public names",
+        "",
+        "<!-- Made by docs/make.py from tenuto.__all__. -->",
+        "",
+        "What is listed here stays; everything else may change without notice.",
+    ]
+    for name in tenuto.__all__:
+        value = getattr(tenuto, name)
+        if inspect.isfunction(value):
+            lines += ["", f"## tenuto.{name}{_signature(value)}", "", inspect.getdoc(value) or ""]
+            continue
+        about = inspect.getdoc(value) or ""
+        lines += ["", f"## tenuto.{name}", "", "" if about.startswith(f"{name}(") else about]
+        if is_dataclass(value):
+            lines += ["", "Fields: " + ", ".join(f"`{part.name}`" for part in fields(value)) + "."]
+            continue
+        if name.startswith("Async") or issubclass(value, BaseException):
+            continue
+        lines += ["", "| | |", "|---|---|"]
+        for verb, member in vars(value).items():
+            if not verb.startswith("_"):
+                about = (inspect.getdoc(member) or "").split("\n\n")[0]
+                shape = "" if isinstance(member, property) else "(…)"
+                lines.append(f"| `{verb}{shape}` | {_cell(about).replace('``', '`')} |")
+    return "\n".join(lines).replace("``", "`") + "\n"
+
+
+def _signature(function: object) -> str:
+    names = inspect.signature(function).parameters  # type: ignore[arg-type]
+    return "(" + ", ".join(names) + ")"
+
+
+def plain(text: str) -> str:
+    """Markdown without the marks of docstrings and without trailing blanks."""
+    return re.sub(r"[ \t]+$", "", re.sub(r":(?:class|meth|mod|func):`~?", "`", text), flags=re.MULTILINE)
+
+
+PAGES = {"settings.md": settings_page, "errors.md": errors_page, "cli.md": cli_page, "api.md": api_page}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():
-        (HERE / name).write_text(re.sub(r"[ \t]+$", "", make(), flags=re.MULTILINE), encoding="utf-8")
+        (HERE / name).write_text(plain(make()), encoding="utf-8")
         sys.stderr.write(f"docs/{name}\n")
