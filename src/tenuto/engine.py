@@ -9,11 +9,13 @@ import atexit
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from tenuto import settings
+from tenuto.access import keys as server_keys
 from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
@@ -25,6 +27,7 @@ from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
 from tenuto.privacy.binding import bind
+from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
 from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
@@ -35,11 +38,14 @@ from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
+from tenuto.records.access import ApiKey
 from tenuto.records.operations import Job
 from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
 from tenuto.user import UserMemory
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.load import load as load_definition
 
 
 class Tenuto:
@@ -62,6 +68,11 @@ class Tenuto:
             channel=clean.name(channel, limits, what="channel"),
         )
         return UserMemory(self.deps, scope, self._wake)
+
+    def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
+        """Register a workflow definition: one made in code, or the file that holds one."""
+        made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
+        return self.deps.definitions.add(made)
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""
@@ -93,6 +104,20 @@ class Tenuto:
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
+
+    def create_key(
+        self, name: str, *, scope: str = "app", user: str | None = None, lifetime: timedelta | None = None
+    ) -> tuple[ApiKey, str]:
+        """A new key of the server and its secret, shown this once; ``scope`` admin, app, user or read."""
+        return server_keys.create(self.deps, name=name, scope=scope, user=user, lifetime=lifetime)
+
+    def keys(self, *, user: str | None = None) -> list[ApiKey]:
+        """The server's keys, newest first, without their secrets."""
+        return server_keys.listing(self.deps, user=user)
+
+    def revoke_key(self, id: str) -> ApiKey:
+        """Take a key back, and every token that it minted."""
+        return server_keys.revoke(self.deps, id)
 
     def seal(self, progress: Callable[[str], None] | None = None) -> int:
         """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again."""
@@ -200,6 +225,7 @@ def open(
         indexes=Indexes(rules.recall.index_bytes),
         model=chosen,
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
+        model_key_seals=_model_key_seals(),
     )
     return Tenuto(deps, background=background)
 
@@ -209,6 +235,11 @@ def _vault(keys: str | SealedVault | None) -> SealedVault | None:
         return keys
     provider, ring = key_provider(keys, settings.secret("TENUTO_KEY"))
     return SealedVault(Keyring(ring, provider))
+
+
+def _model_key_seals() -> KeyProvider | None:
+    spec = settings.connection("model_keys")
+    return FileKeys(Path(spec.removeprefix("file:")).expanduser(), create=True) if spec else None
 
 
 def _embedder(given: Embedder | str | None) -> Embedder:

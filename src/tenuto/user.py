@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from tenuto import paging
+from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
-from tenuto.ingest import listing
+from tenuto.errors import NotFound
+from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe, observe_many
@@ -20,14 +23,24 @@ from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.ports import Where
+from tenuto.model_keys import ModelKeys
+from tenuto.paging import Page
+from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
+from tenuto.recall.surround import Kept, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
+from tenuto.records.workflow import Outcome, Workflow
+from tenuto.workflow.advance import begin
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.learner import LearnerProfile
+from tenuto.workflow.outcomes import learner, record_outcome
+from tenuto.workflows import WorkflowHandle
 
 
 class UserMemory:
@@ -98,15 +111,37 @@ class UserMemory:
         """The right few things for a query, best first, each with its reasons."""
         return recall(self._deps, self._scope, query, limit=limit, **filters)
 
-    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
-        """What a model should read now, within ``budget`` tokens."""
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens.
+
+        What the session is about is found on its first message that says something; ``refresh`` finds it anew.
+        """
         limit = self._deps.policy.context.relevant
         hits = recall(self._deps, self._scope, message, limit=limit)
 
-        def lasting(query: str) -> list[Hit]:
-            return hits if query == message else recall(self._deps, self._scope, query, limit=limit)
+        def lasting(query: str) -> Sequence[Kept]:
+            found = hits if query == message else recall(self._deps, self._scope, query, limit=limit)
+            return session_context(self._deps, self._scope, query, found, session=session, refresh=refresh)
 
-        return build(self._deps, self._scope, message, hits=hits, lasting=lasting, budget=budget, **options)
+        return build(
+            self._deps,
+            self._scope,
+            message,
+            hits=hits,
+            lasting=lasting,
+            refresh=refresh,
+            budget=budget,
+            session=session,
+            **options,
+        )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""
@@ -120,6 +155,14 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.find(Session, *where, order="-last_activity_at", limit=limit)
 
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
+        return paging.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return paging.one(self._deps, self._scope, what, id)
+
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
         with self._deps.store.reading(self.id) as reader:
@@ -127,6 +170,7 @@ class UserMemory:
 
     def erase(self) -> Proof:
         """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        server_keys.drop_user(self._deps, self.id)
         return erase(self._deps, self._scope)
 
     def verify_erasure(self, proof: Proof) -> list[str]:
@@ -154,38 +198,38 @@ class UserMemory:
     def memory(self, id: str) -> Memory:
         """One memory with its evidence and versions."""
         with self._deps.store.reading(self.id) as reader:
-            return verbs.get(reader, self._scope, id)
+            return changing.get(reader, self._scope, id)
 
     def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
         """Out of every reading, until it is restored. Erasing is for good; forgetting is not."""
-        return verbs.forget(self._deps, self._scope, id, reason=reason)
+        return changing.forget(self._deps, self._scope, id, reason=reason)
 
     def restore(self, id: str) -> Memory:
         """Bring back what was forgotten, archived or superseded."""
-        return verbs.restore(self._deps, self._scope, id)
+        return changing.restore(self._deps, self._scope, id)
 
     def history(self, id: str) -> list[Version]:
         """What a memory was before, oldest first, the values it replaced included; the present state is the last."""
-        return verbs.history(self._deps, self._scope, id)
+        return changing.history(self._deps, self._scope, id)
 
     def edit(self, id: str, **changes: Any) -> Memory:
         """Correct a memory; the old wording stays in its history."""
-        return verbs.edit(self._deps, self._scope, id, **changes)
+        return changing.edit(self._deps, self._scope, id, **changes)
 
     def confirm(self, id: str) -> Memory:
         """Vouch for a memory: what came from outside becomes active."""
-        return verbs.confirm(self._deps, self._scope, id)
+        return changing.confirm(self._deps, self._scope, id)
 
     def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
         """Always in context, or in the context of one session."""
-        return verbs.pin(self._deps, self._scope, id, kind=kind, session=session)
+        return changing.pin(self._deps, self._scope, id, kind=kind, session=session)
 
     def unpin(self, id: str) -> Memory:
-        return verbs.unpin(self._deps, self._scope, id)
+        return changing.unpin(self._deps, self._scope, id)
 
     def allow(self, id: str, use: str) -> Memory:
         """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
-        return verbs.allow(self._deps, self._scope, id, use)
+        return changing.allow(self._deps, self._scope, id, use)
 
     def todos(self, **filters: Any) -> list[Todo]:
         """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
@@ -296,3 +340,69 @@ class UserMemory:
     def curate(self, *, dry_run: bool = False) -> CurateReport:
         """Fold near-duplicates, archive what has faded, look after todos; or with ``dry_run`` only show the plan."""
         return care.curate(self._deps, self.id, dry_run=dry_run)
+
+    # --- typed work ---------------------------------------------------------------------------------------------------
+
+    def workflow(
+        self,
+        definition: Definition | str,
+        id: str | None = None,
+        *,
+        given: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        model: str | Model | Callable[[str, str], str] | None = None,
+    ) -> WorkflowHandle:
+        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one.
+
+        ``model`` is taken as by ``tenuto.open``, with the person's own key where they have set one; without it the
+        store's model proposes, or the parsers alone.
+        """
+        kind = self._deps.definitions.get(definition) if isinstance(definition, str) else definition
+        self._deps.definitions.add(kind)
+        record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
+        proposer = as_model(model, self._deps.policy.model, self.model_keys.lookup)
+        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
+
+    def workflow_of(self, id: str) -> WorkflowHandle:
+        """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
+        with self._deps.store.reading(self.id) as reader:
+            found = reader.get(Workflow, id)
+            if found is None:
+                sessions = [id, *reader.ids(Session, Where("external_id", "=", id))]
+                living = reader.find(Workflow, Where("session_id", "in", sessions), order="-updated_at", limit=1)
+                found = living[0] if living else None
+        if found is None:
+            raise NotFound(f"There is no workflow '{id[:80]}', and none in such a session.", code="workflow_unknown")
+        return self.workflow(found.definition, found.id)
+
+    def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
+        """Workflows, the last touched first."""
+        wanted = {"definition": definition, "state": state, "persona": self._scope.persona}
+        where = [Where(name, "=", value) for name, value in wanted.items() if value is not None]
+        with self._deps.store.reading(self.id) as reader:
+            return reader.find(Workflow, *where, order="-updated_at", limit=limit)
+
+    def record_outcome(
+        self,
+        track: str,
+        skill: str,
+        success: bool,
+        at: datetime | None = None,
+        *,
+        style: str | None = None,
+        artifact_id: str | None = None,
+        id: str | None = None,
+    ) -> Outcome:
+        """One try at one skill; the learner profile follows from these alone."""
+        return record_outcome(
+            self._deps, self._scope, track, skill, success, at=at, style=style, artifact_id=artifact_id, id=id
+        )
+
+    def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
+        """What the person masters in one track, replayed from the outcomes."""
+        return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model_keys(self) -> ModelKeys:
+        """The person's own keys for model providers: sealed at rest, never exported."""
+        return ModelKeys(self._deps, self._scope)

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.flows.context_store import START, Watch, furnish, memory, open_store
 
 from tenuto.context.build import build
 from tenuto.errors import BudgetTooSmall, InputError
@@ -17,6 +16,7 @@ from tenuto.records.base import evolve
 from tenuto.records.context import Context
 from tenuto.records.conversation import Message, Session
 from tenuto.records.memory import Memory, Status, Trust
+from tests.flows.context_store import START, Watch, furnish, memory, open_store
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def test_every_block_is_filled_and_in_its_place(store, watch):
         if block.items and block.name not in ("persona", "clock", "message", "recent"):
             assert block.text in (context.stable if block.stable else context.volatile)
     assert "Told to another persona" not in str(context)
-    assert "inferred] person:ben: Ben is her brother; Ben lives in Bergen" in context.block("cards").text
+    assert "inferred] [person:ben]: Ben is her brother; Ben lives in Bergen" in context.block("cards").text
     assert "Ben plays chess" in context.block("semantic").text
     assert "hospital" in context.fresh, "recalled for this turn"
     assert "hospital" not in context.stable, "never brought up by itself"

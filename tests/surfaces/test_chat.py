@@ -12,11 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.upstream import Served, Step, Upstream
 
 import tenuto
 from tenuto.providers.model_openai import OpenAIModel
 from tenuto.surfaces.chat import Chat
+from tests.upstream import Served, Step, Upstream
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,12 @@ from tenuto.context import gather as gathering
 from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
-from tenuto.context.select import Frame, Record, entities_of, foundation_of, guidance_of, select
+from tenuto.context.select import Frame, Record, cards_of, foundation_of, select
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
 from tenuto.deps import Deps
 from tenuto.ports import Reader
+from tenuto.recall.cards import guidance
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -49,13 +50,14 @@ def build(
     lasting: Callable[[str], Iterable[Found]] | None = None,
     persona_text: str | None = None,
     session: str | None = None,
+    refresh: bool = False,
     replay: bool = True,
 ) -> Context:
     """The context for ``message``.
 
     ``hits`` are what recall found for it; ``lasting`` recalls what a whole session is about, and is asked once for its
-    first substantive message. ``session`` is the caller's own id of the session. ``replay=False`` leaves this session's
-    turns out, for a caller who sends them anyway.
+    first substantive message, or again to ``refresh`` it. ``session`` is the caller's own id of the session.
+    ``replay=False`` leaves this session's turns out, for a caller who sends them anyway.
     """
     policy = deps.policy
     tokens = budgeting.check(policy.context.budget if budget is None else budget)
@@ -68,19 +70,19 @@ def build(
         found = gathering.gather(reader, scope, policy, now, session)
         relevant = _read(reader, _named(hits))
     anchor = found.previous[0].id if found.previous else ""
-    named = topic.of_session(deps.working, scope, session, anchor, found, message, lasting)
+    query, named = topic.of_session(deps.working, scope, session, anchor, found, message, lasting, refresh)
     with deps.store.reading(scope.user) as reader:
         semantic = _read(reader, named)
-        about = gathering.about(reader, scope, entities_of(semantic), policy)
+        about = gathering.about(reader, scope, query or "", semantic, policy)
     zone_name, zone, notes = zone_of(found)
     start = found.current.started_at if found.current is not None else now
     frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
     lines, dropped = select(
         found,
         frame,
-        foundation=foundation_of(found.important_memories, policy),
-        guidance=guidance_of(found.guiding),
-        about=about,
+        foundation=foundation_of(found.important_memories, found.pins, policy),
+        guidance=guidance(found.guiding, policy.recall),
+        cards=cards_of(about, start, policy),
         semantic=semantic,
         relevant=relevant,
         variables=topic.variables(deps.working, scope),

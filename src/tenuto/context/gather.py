@@ -7,20 +7,25 @@ agree on what was before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from tenuto.lifecycle import sessions as placing
 from tenuto.policy import Policy
 from tenuto.ports import Reader, Where
+from tenuto.recall.cards import named
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
-from tenuto.records.memory import RECALLED, AgentState, Memory, Proactive, Todo, TodoStatus, Trust
+from tenuto.records.memory import RECALLED, AgentState, Entity, Memory, Proactive, Todo, TodoStatus, Trust
 from tenuto.records.scope import Scope, User
 from tenuto.records.workflow import Workflow
 
 GUIDING = 64
 """Most memories of the operator or a confirmed user that are read to choose the guidance from."""
+ENTITIES = 200
+"""Entities, most mentioned first, among which a message may name one."""
+CARDS = 8
+"""Most entity cards of one context."""
 SPARE = 2
 """Read this many times what is shown, so that what is dropped can be told."""
 
@@ -35,7 +40,7 @@ class Gathered:
     """Sessions before the current one, newest first."""
     pins: tuple[Memory, ...]
     important_memories: tuple[Memory, ...]
-    """Important, or to be brought up by itself; most important first; pins are among them."""
+    """Important, or to be brought up by itself, as of the session's start; most important first, pins among them."""
     guiding: tuple[Memory, ...]
     """Of the operator or a confirmed user."""
     new: tuple[Memory, ...]
@@ -67,7 +72,7 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
         current=current,
         previous=_previous(reader, scope, policy, current),
         pins=pins,
-        important_memories=_important_memories(reader, persona, policy, len(pins)),
+        important_memories=_important_memories(reader, persona, policy, start, len(pins)),
         guiding=_memories(
             reader,
             Where("trust", "in", (Trust.OPERATOR, Trust.USER_CONFIRMED)),
@@ -134,25 +139,42 @@ def _memories(reader: Reader, *where: Where, order: str, limit: int) -> tuple[Me
     return tuple(reader.find(Memory, Where("status", "in", RECALLED), *where, order=order, limit=limit))
 
 
-def _important_memories(reader: Reader, persona: Where, policy: Policy, pins: int) -> tuple[Memory, ...]:
+def _important_memories(
+    reader: Reader, persona: Where, policy: Policy, start: datetime, pins: int
+) -> tuple[Memory, ...]:
     limit = policy.recall.foundation * SPARE + pins
     enough = Where("importance", ">=", policy.recall.card_importance)
     offered = Where("proactive_use", "=", Proactive.YES)
-    found = _memories(reader, enough, persona, order="-importance", limit=limit)
-    return (*found, *_memories(reader, offered, persona, order="-importance", limit=policy.recall.foundation))
+    then = Where("created_at", "<=", start)
+    found = _memories(reader, enough, then, persona, order="-importance", limit=limit)
+    return (*found, *_memories(reader, offered, then, persona, order="-importance", limit=policy.recall.foundation))
 
 
-def about(reader: Reader, scope: Scope, entities: Sequence[str], policy: Policy) -> dict[str, list[Memory]]:
-    """What is known of each entity and matters: most important first."""
+@dataclass(frozen=True, slots=True)
+class About:
+    """The entities that a session is about, and what is known of them."""
+
+    wanted: tuple[str, ...] = ()
+    entities: dict[str, Entity] = field(default_factory=dict)
+    memories: tuple[Memory, ...] = ()
+
+
+def about(reader: Reader, scope: Scope, query: str, named_by: Iterable[object], policy: Policy) -> About:
+    """For the entities that ``query`` names or that the memories in ``named_by`` are about."""
+    known = {one.id: one for one in reader.find(Entity, order="-mentions", limit=ENTITIES)}
+    wanted = [*named(query, known.values()), *(e for one in named_by if isinstance(one, Memory) for e in one.entities)]
+    wanted = list(dict.fromkeys(wanted))[:CARDS]
+    if not wanted:
+        return About()
+    known |= reader.get_many(Entity, [entity for entity in wanted if entity not in known])
+    same = set(wanted) | {one.id for one in known.values() if one.merged_into in wanted}
     persona = Where("persona", "in", (None, scope.persona))
-    enough = Where("importance", ">=", policy.recall.card_importance)
     limit = policy.recall.card_facts * SPARE
-    return {
-        entity: list(
-            _memories(reader, Where("entities", "has", entity), enough, persona, order="-importance", limit=limit)
-        )
-        for entity in entities
-    }
+    found: dict[str, Memory] = {}
+    for entity in sorted(same):
+        of = Where("entities", "has", entity)
+        found |= {memory.id: memory for memory in _memories(reader, of, persona, order="-importance", limit=limit)}
+    return About(tuple(wanted), known, tuple(found.values()))
 
 
 def _summaries(reader: Reader, scope: Scope, current: Session | None, policy: Policy) -> tuple[Summary, ...]:

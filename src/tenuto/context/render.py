@@ -17,10 +17,12 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from tenuto.context.templates import Templates
+from tenuto.recall.cards import Card
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
 from tenuto.records.memory import TRUST_ORDER, AgentState, Memory, Todo, Trust
 from tenuto.records.workflow import Workflow
 from tenuto.text.echo import marks
+from tenuto.workflow.block import workflow_block
 
 TRUST_WORDS = {
     Trust.OPERATOR: "operator",
@@ -148,22 +150,16 @@ def variable(templates: Templates, name: str, value: Any, now: datetime, zone: t
     return line(templates, day(now, zone), "recorded", f"{name}: {value}")
 
 
-def card(templates: Templates, label: str, facts: Sequence[Memory], zone: tzinfo) -> str:
-    """What is known of one person, place, org or project, as trusted as the least trusted of it."""
+def card(templates: Templates, shown: Card, facts: Sequence[Memory], zone: tzinfo) -> str:
+    """What is known of one entity: as trusted as the least trusted of it, dated by the newest."""
     said = max(max((e.at for e in fact.evidence), default=fact.created_at) for fact in facts)
     trust = min((fact.trust for fact in facts), key=TRUST_ORDER.index)
-    return line(templates, day(said, zone), trust, f"{label}: " + "; ".join(fact.content for fact in facts))
+    return line(templates, day(said, zone), trust, str(shown))
 
 
-def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:
-    """Where the work stands: the state, what is settled, what is locked, what waits for a confirmation."""
-    spec = "; ".join(f"{name} = {value}" for name, value in sorted(found.spec.items()))
-    locked = ", ".join(sorted(lock.field for lock in found.locks))
-    parts = [f"{found.definition} is {found.state}"]
-    parts += [f"so far: {spec}"] if spec else []
-    parts += [f"locked: {locked}"] if locked else []
-    parts += [f"waits for a confirmation: {found.pending.shown}"] if found.pending is not None else []
-    return line(templates, day(found.updated_at, zone), "recorded", ". ".join(parts))
+def workflow(templates: Templates, found: Workflow, zone: tzinfo, now: datetime) -> str:
+    """Where the work stands: the state, what waits for an answer, what was asked, what is settled."""
+    return line(templates, day(found.updated_at, zone), "recorded", ". ".join(workflow_block(found, now)))
 
 
 # --- putting lines together ----------------------------------------------------------------------------------------

@@ -12,11 +12,8 @@ from typing import Any, Protocol
 
 from tenuto.context.gather import Gathered
 from tenuto.ports import WorkingMemory
+from tenuto.recall.cards import substantive
 from tenuto.records.scope import Scope
-from tenuto.text import words
-
-SUBSTANTIVE = 2
-"""Words beside stop words that a message must hold to say what a session is about; a greeting does not."""
 
 
 class Found(Protocol):
@@ -37,25 +34,26 @@ def of_session(
     found: Gathered,
     message: str | None,
     recall: Callable[[str], Iterable[Found]] | None,
-) -> list[tuple[str, str]]:
-    """(kind, id) of what was recalled for the session, best first; empty while nothing substantive was said."""
+    refresh: bool = False,
+) -> tuple[str | None, list[tuple[str, str]]]:
+    """The message that says what the session is about, and (kind, id) of what was recalled for it, best first."""
     name = f"_about/{scope.persona or ''}/{session or ''}"
     kept = working.variables(scope.user).get(name) if working is not None else None
-    if isinstance(kept, dict) and kept.get("anchor") == anchor:
-        return [(str(kind), str(id)) for kind, id in kept["hits"]]
-    query = first_substantive(found, message)
+    if isinstance(kept, dict) and kept.get("anchor") == anchor and not refresh:
+        return kept["query"], [(str(kind), str(id)) for kind, id in kept["hits"]]
+    query = message if refresh else first_substantive(found, message)
     if recall is None or query is None:
-        return []
+        return query, []
     hits = [(str(one.kind), one.id) for one in recall(query)]
     if working is not None:
-        working.set(scope.user, name, {"anchor": anchor, "hits": hits})
-    return hits
+        working.set(scope.user, name, {"anchor": anchor, "query": query, "hits": hits})
+    return query, hits
 
 
 def first_substantive(found: Gathered, message: str | None) -> str | None:
     """The message that says what the session is about."""
     said = [turn.content for turn in found.turns if turn.role == "user"] if found.turns_before == 0 else []
-    return next((text for text in [*said, message or ""] if len(words.tokens(text)) >= SUBSTANTIVE), None)
+    return next((text for text in [*said, message or ""] if substantive(text)), None)
 
 
 def variables(working: WorkingMemory | None, scope: Scope) -> dict[str, Any]:

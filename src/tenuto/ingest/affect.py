@@ -11,10 +11,11 @@ import tomllib
 from functools import lru_cache
 from importlib import resources
 
+from tenuto.ingest.lexicon import word_list
 from tenuto.text.words import tokens, words
 
-_NOT = frozenset("not no never don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't hardly without nor".split())
-_MORE = frozenset("very really so extremely absolutely totally incredibly super completely deeply utterly insanely".split())
+_NOT = word_list("negations")
+_MORE = word_list("intensifiers")
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,8 @@
 """What extraction proposes: a value that reconcile compares with what is stored. It is not a memory yet.
 
 ``single`` says that a new value replaces the old one; ``ends`` that the statement closes something ("I quit alcohol");
-``changed_from`` holds the words for what was true before, where the sentence names it ("from coffee to tea").
+``change`` that it says something changed (``changed_weakly``: only "now" or "instead"), and ``changed_from`` holds the
+words for what was true before, where the sentence names it ("from coffee to tea").
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Candidate:
     single: bool = False
     ends: bool = False
     change: bool = False
+    changed_weakly: bool = False
     changed_from: str | None = None
     negated: bool = False
     entities: tuple[str, ...] = ()

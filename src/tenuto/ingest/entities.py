@@ -16,60 +16,65 @@ from dataclasses import dataclass
 import jellyfish
 from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
 
-from tenuto.ingest.lexicon import shipped
+from tenuto.ingest.lexicon import shipped, word_list
 from tenuto.records.memory import Entity
 
 SELF = "person:user"
 """The key of the user in memory keys. It has no card: the profile domain is the user's card."""
 
-_SMALL = frozenset("of the and de la van von der da del di bin al st".split())
+_SMALL = word_list("name_particles")
 _TITLE = re.compile(
-    r"\b(?:Dr|Mr|Mrs|Ms|Prof|Professor|Uncle|Aunt|Auntie|Grandma|Grandpa|Coach|Sir|Father|Sister)\.? (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
+    r"\b(?:Dr|Mr|Mrs|Ms|Prof|Professor|Uncle|Aunt|Auntie|Grandma|Grandpa|Coach|Sir|Father|Sister)\.? "
+    r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
 )
 _CAPS = re.compile(
-    r"(?<![\w'@#/.-])(?:[A-Z][\w&]*(?:[-'][A-Z]\w+)*)(?:(?: (?:of|of the|de|la|van|von|der|da|del|di))?(?: | & )[A-Z][\w&]*(?:[-'][A-Z]\w+)*){0,4}"
+    r"(?<![\w'@#/.-])(?:[A-Z][\w&]*(?:[-'][A-Z]\w+)*)(?:(?: (?:of|of the|de|la|van|von|der|da|del|di))?(?: | & "
+    r")[A-Z][\w&]*(?:[-'][A-Z]\w+)*){0,4}"
 )
 _CITY = re.compile(r"(?P<city>[A-Z]\w+(?: [A-Z]\w+){0,2}), (?P<state>[A-Z]\w+(?: [A-Z]\w+){0,2})")
-_NOT_NAMES = frozenset(
-    """i i'm i've i'd i'll monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december ok okay hey hi hello oh wow thanks thank yes no yeah sure well so and but or if when while
-    then the a an my our your his her their its this that these those it he she they we you what who where why how is are was were do
-    does did can could will would should has have had not never just been also at in on for from to with after before since because
-    as by of about english spanish french german italian portuguese chinese japanese korean russian arabic hindi dutch swedish polish
-    american british canadian indian mexican european asian african christian muslim jewish catholic god christmas easter halloween thanksgiving internet tv usb
-    pdf faq lol omg btw fyi asap ai api url html css sql json xml http https dna ok phd ceo cto cfo hr pr it pc diy lgbtq bbq vr rpg today tomorrow yesterday tonight last next
-    every some any all most many few let let's there here now always maybe please sorry good great nice cool glad happy went got lost started took made saw
-    came bought met found left won""".split()
-)
+_NOT_NAMES = word_list("not_names")
 _ORG = re.compile(
-    r"\b(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|Company|University|College|School|Academy|Institute|Hospital|Clinic|Bank|Foundation|Church|Club|Labs?|Studio|Studios|Group|Agency|Council|Museum|Airlines|FC|Partners)\b\.?$"
+    r"\b(?:Inc|Corp|Corporation|Ltd|LLC|GmbH|Company|University|College|School|Academy|Institute|Hospital|"
+    r"Clinic|Bank|Foundation|Church|Club|Labs?|Studio|Studios|Group|Agency|Council|Museum|Airlines|FC|Partners)\b\.?$"
 )
 _PLACE_TAIL = re.compile(
-    r"\b(?:Street|Avenue|Road|Park|Beach|Lake|River|Mountains?|Island|Valley|City|County|Bay|Hills|Square|Airport|Station|Village|Springs|Falls|Canyon|Forest)$"
+    r"\b(?:Street|Avenue|Road|Park|Beach|Lake|River|Mountains?|Island|Valley|City|County|Bay|Hills|Square|"
+    r"Airport|Station|Village|Springs|Falls|Canyon|Forest)$"
 )
 _WORK_CUE = re.compile(
-    r"\b(?:work(?:s|ed|ing)?|job|position|role|intern(?:s|ed|ing|ship)?|employed|interview(?:ed|ing)?|hired|offer|joined|left|quit|founded|startup called|company called|cto|ceo|vp|engineer|manager|designer|analyst)\b[^.]{0,24}$",
+    r"\b(?:work(?:s|ed|ing)?|job|position|role|intern(?:s|ed|ing|ship)?|employed|interview(?:ed|ing)?|hired|"
+    r"offer|joined|left|quit|founded|startup called|company called|cto|ceo|vp|engineer|manager|designer|"
+    r"analyst)\b[^.]{0,24}$",
     re.I,
 )
 _PERSON_CUE = re.compile(
-    r"\b(?:with|and|met|meet|meeting|told|called|named|texted|emailed|asked|visit(?:ed|ing)?|miss|date|dating|married|marry|named|see|saw|friend|boss|friends|know|thanks to|hug|love|invited|from)\s*$",
+    r"\b(?:with|and|met|meet|meeting|told|called|named|texted|emailed|asked|visit(?:ed|ing)?|miss|date|dating|"
+    r"married|marry|named|see|saw|friend|boss|friends|know|thanks to|hug|love|invited|from)\s*$",
     re.I,
 )
 _WITH = re.compile(r"\b(?:with|met|told|texted|called|emailed|asked|visited|hugged|married|named)\s*$", re.I)
 _PLACE_CUE = re.compile(
-    r"\b(?:in|to|from|near|around|visit(?:ed|ing)?|toward|towards|outside|downtown|across|through|of|for|at|leaving|left|see|explore|love)\s*$",
+    r"\b(?:in|to|from|near|around|visit(?:ed|ing)?|toward|towards|outside|downtown|across|through|of|for|at|"
+    r"leaving|left|see|explore|love)\s*$",
     re.I,
 )
 _PLACE_VERB = re.compile(
-    r"\b(?:live[sd]?|living|move[sd]?|moving|based|grew up|born|raised|flew|fly|flying|travel\w*|trip|went|going|go|drove|from|"
-    r"vacation|holiday|settled|relocat\w+|stay(?:ed|ing)?|hiked?|visit\w*)(?: (?!my|our|his|her|their|it|the)\w+){0,2} (?:in|to|from|near|at)\s*$",
+    r"\b(?:live[sd]?|living|move[sd]?|moving|based|grew up|born|raised|flew|fly|flying|travel\w*|trip|went|"
+    r"going|go|drove|from|"
+    r"vacation|holiday|settled|relocat\w+|stay(?:ed|ing)?|hiked?|visit\w*)(?: (?!my|our|his|her|their|it|"
+    r"the)\w+){0,2} (?:in|to|from|near|at)\s*$",
     re.I,
 )
 _PROJECT = re.compile(
-    r"\b(?:project|app|product|startup|repo|repository|codebase|library|novel|book|album|podcast|blog|game) (?:called |named |titled )?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w.-]+){0,3})|\b[Pp]roject (?P<name2>[A-Z][\w-]+)|\b(?:working on|building|launching|shipping) (?:a |an |the |my |our )?(?P<name3>[A-Z][\w.-]+(?: [A-Z][\w-]+){0,2})(?! (?:in|at)\b)"
+    r"\b(?:project|app|product|startup|repo|repository|codebase|library|novel|book|album|podcast|blog|game) "
+    r"(?:called |named |titled )?(?P<name>[A-Z][\w.-]+(?: [A-Z][\w.-]+){0,3})|\b[Pp]roject "
+    r"(?P<name2>[A-Z][\w-]+)|\b(?:working on|building|launching|shipping) (?:a |an |the |my |our "
+    r")?(?P<name3>[A-Z][\w.-]+(?: [A-Z][\w-]+){0,2})(?! (?:in|at)\b)"
 )
 _VERB_AFTER = re.compile(
-    r"^(?:'s|,? who| (?:is|was|has|had|said|says|told|loves|likes|lives|works|moved|called|wants|went|got|can|will|and i|just|never|always|also|thinks|asked|gave|helped|came|needs|plays|started|makes|made|turned|visited)\b)",
+    r"^(?:'s|,? who| (?:is|was|has|had|said|says|told|loves|likes|lives|works|moved|called|wants|went|got|can|"
+    r"will|and i|just|never|always|also|thinks|asked|gave|helped|came|needs|plays|started|makes|made|turned|"
+    r"visited)\b)",
     re.I,
 )
 
@@ -140,7 +145,10 @@ def _relation_words() -> str:
     return "|".join(sorted((re.escape(word) for word in shipped().relations), key=len, reverse=True))
 
 
-_ADJECTIVE = r"(?:(?:dear|new|old|late|lovely|beloved|current|former|eldest|oldest|youngest|younger|older|little|big|only|good|close|other|own|great|middle|second|first|ex) ){0,2}"
+_ADJECTIVE = (
+    r"(?:(?:dear|new|old|late|lovely|beloved|current|former|eldest|oldest|youngest|younger|older|little|big|"
+    r"only|good|close|other|own|great|middle|second|first|ex) ){0,2}"
+)
 _NAME = r"[A-Z][a-zé]+(?: [A-Z][a-zé]+)?"
 _PATTERNS: dict[str, re.Pattern[str]] = {}
 
@@ -149,13 +157,15 @@ def _pattern(name: str) -> re.Pattern[str]:
     if not _PATTERNS:
         relation = _relation_words()
         _PATTERNS["own"] = re.compile(
-            rf"\b(?:my|our|My|Our|MY) {_ADJECTIVE}(?P<rel>{relation}|{relation.title()})\b(?! (?:of the|day|card|s\b))(?:,? (?P<name>(?!(?:I|He|She|We|They|The)\b){_NAME}))?(?:'s)?"
+            rf"\b(?:my|our|My|Our|MY) {_ADJECTIVE}(?P<rel>{relation}|{relation.title()})\b(?! (?:of the|day|"
+            rf"card|s\b))(?:,? (?P<name>(?!(?:I|He|She|We|They|The)\b){_NAME}))?(?:'s)?"
         )
         _PATTERNS["apposition"] = re.compile(
             rf"(?P<name>{_NAME})(?:,| is| was|'s| \() (?:my|our) {_ADJECTIVE}(?P<rel>{relation})\b"
         )
         _PATTERNS["bare"] = re.compile(
-            r"(?<![\w'])(?P<rel>Mom|Mum|Dad|Mama|Papa|Mommy|Mummy|Daddy|Grandma|Grandpa|Granny|Nana|Grandad|Granddad)(?= (?!(?:and) you)|'s|[.,!?]|$)"
+            r"(?<![\w'])(?P<rel>Mom|Mum|Dad|Mama|Papa|Mommy|Mummy|Daddy|Grandma|Grandpa|Granny|Nana|Grandad|"
+            r"Granddad)(?= (?!(?:and) you)|'s|[.,!?]|$)"
         )
     return _PATTERNS[name]
 
@@ -259,7 +269,7 @@ def _type_of(text: str, label: str, start: int, end: int) -> str | None:
         return "place"
     if given and label.split()[0][1:].islower():
         return "person"
-    if not label[0].isupper() or label.isupper() and len(label) < 3:
+    if not label[0].isupper() or (label.isupper() and len(label) < 3):
         return None
     if _WORK_CUE.search(before) and re.search(r"\b(?:at|for|with|by|called|joined|left|quit|founded)\s*$", before):
         return "org"
@@ -269,7 +279,11 @@ def _type_of(text: str, label: str, start: int, end: int) -> str | None:
         return None
     if re.match(r" and (?:i|my|me)\b", after, re.I) or re.search(r"\b(?:me|i) and $", before, re.I):
         return "person"
-    if _WITH.search(before) and not re.match(r" [a-z]+s?\b(?<! and)(?<! yesterday)(?<! today)(?<! last)(?<! at)(?<! in)(?<! on)(?<! for)(?<! about)(?<! to)(?<! who)(?<! is)", after):
+    if _WITH.search(before) and not re.match(
+        r" [a-z]+s?\b(?<! and)(?<! yesterday)(?<! today)(?<! last)(?<! at)(?<! in)(?<! on)(?<! for)(?<! "
+        r"about)(?<! to)(?<! who)(?<! is)",
+        after,
+    ):
         return "person"
     return "person" if _PERSON_CUE.search(before) and _VERB_AFTER.match(after) else None
 
@@ -286,7 +300,10 @@ class Likeness:
 
 
 def likeness(one: Entity, other: Entity, *, shared: float = 0.0, side_by_side: bool = False) -> Likeness | None:
-    """Are they one? ``shared`` is the overlap of what they are mentioned with, 0–1; ``None`` when nothing suggests it."""
+    """Are they one?
+
+    ``shared`` is the overlap of what they are mentioned with, 0–1; ``None`` when nothing suggests it.
+    """
     if one.type != other.type or one.id == other.id or side_by_side:
         return None
     base = max(

@@ -1,7 +1,7 @@
 """A message in, proposals out: the deterministic path.
 
-Only the speaker's own statements are read. Each is cut into clauses; the first attribute rule that fits a clause makes a
-fact, a todo pattern makes a todo, and what no rule knows is weighed as a whole. Everything carries the words it came
+Only the speaker's own statements are read. Each is cut into clauses; the first attribute rule that fits a clause makes
+a fact, a todo pattern makes a todo, and what no rule knows is weighed as a whole. Everything carries the words it came
 from, the time it was said, and dates instead of "next Friday". What was not taken is counted with its reason, so that
 the receipt can say why a message left nothing. Pure: no store, no clock, no ids.
 """
@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 from tenuto.ingest import times, todos
 from tenuto.ingest.affect import affect, content_words
@@ -23,24 +23,23 @@ from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, key, mentions
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.guidance import taught
 from tenuto.ingest.importance import GENERAL, memory_importance
-from tenuto.ingest.lexicon import Lexicon, lexicons
+from tenuto.ingest.lexicon import Lexicon, lexicons, word_list
 from tenuto.ingest.sentences import Sentence, Speech, classify, read
+from tenuto.ingest.wording import SUBJECT, clauses_of, dates, listed_in, sentence_text, span, with_subject
 from tenuto.ingest.worth import ELLIPSIS, EXPERT, worth
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
 
-_CLAUSE = re.compile(
-    r"(?:,? (?:and|but|so|then|because|'cause|cuz|although|though|while)|,|;) (?=(?:now |then |also |currently |just |recently )*(?:i|i'm|i've|i'll|i'd|we|we're|we've|my|our|he|she|they|his|her)\b)|"
-    r",? and (?:now |then |also |currently )*(?=(?:work|works|live|lives|moved|have|has|love|loves|like|likes|hate|run|study|am|got|started|left|quit|take|speak|want|need|plan|own|play)\b)",
+_PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
+_GERUND = re.compile(
+    r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
+    r"takes?|can|means|gives?|feels?|matters|keeps?)\b)",
     re.I,
 )
-_SUBJECT = re.compile(r"^(?:(?:now|then|also|currently|just|recently|still|finally) )*(?:i|i'm|i've|i'll|i'd|we|we're|we've|we'll|my|our|he|she|they|his|her|it|this|that|there|the)\b", re.I)
-_PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
-_GERUND = re.compile(r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|takes?|can|means|gives?|feels?|matters|keeps?)\b)", re.I)
 """A gerund as the subject ("Working together, we…") leaves no speaker out."""
-_FEMALE = frozenset("mother wife girlfriend daughter sister grandmother aunt niece stepmother fiancee ex_wife granddaughter".split())
-_MALE = frozenset("father husband boyfriend son brother grandfather uncle nephew stepfather fiance ex_husband grandson".split())
+_FEMALE = word_list("female_relations")
+_MALE = word_list("male_relations")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +111,9 @@ def _promises(message: Message, zone: tzinfo | None) -> Extraction:
 class _Reading:
     """One pass over a message. Holds what was found so far, because "he" and "that" refer back."""
 
-    def __init__(self, message: Message, policy: MemoryPolicy, registry: Registry, speaker: Speaker, zone: tzinfo | None) -> None:
+    def __init__(
+        self, message: Message, policy: MemoryPolicy, registry: Registry, speaker: Speaker, zone: tzinfo | None
+    ) -> None:
         self.message, self.policy, self.registry, self.speaker, self.zone = message, policy, registry, speaker, zone
         self.lexicons: tuple[Lexicon, ...] = lexicons(policy.lexicons)
         asked = wishes(message.content) if message.trust is not Trust.EXTERNAL else []
@@ -133,10 +134,25 @@ class _Reading:
             self._wished(wish, sentence)
             return
         if (rule := taught(sentence)) is not None and self.speaker.subject == SELF:
-            self._add(self._base(sentence, sentence.plain, rule.kind, 7.0, 0.85, known=True, should_do=rule.should_do, rule="taught", proactive=Proactive.YES, epistemic=Epistemic.EXPLICIT))
+            self._add(
+                self._base(
+                    sentence,
+                    sentence.plain,
+                    rule.kind,
+                    7.0,
+                    0.85,
+                    known=True,
+                    should_do=rule.should_do,
+                    rule="taught",
+                    proactive=Proactive.YES,
+                    epistemic=Epistemic.EXPLICIT,
+                )
+            )
             return
         named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
-        if sentence.speech is not Speech.STATEMENT and not (sentence.speech is Speech.REQUEST and self._is_fact(sentence)):
+        if sentence.speech is not Speech.STATEMENT and not (
+            sentence.speech is Speech.REQUEST and self._is_fact(sentence)
+        ):
             self._draft(sentence)
             self.skipped[sentence.speech.value] += 1
             self._note_people(named)
@@ -152,7 +168,12 @@ class _Reading:
     def _wished(self, wish: Consent, sentence: Sentence) -> None:
         self.skipped["wish"] += 1
         if wish.wish is Wish.PRIVATE and len(sentence.plain.split()) > 6:
-            rest = re.sub(r"(?i)^.*?(?:between (?:us|you and me|the two of us)|secret|to yourself|private|confidential)[,:.!]? *(?:but |and |that )?", "", sentence.plain)
+            rest = re.sub(
+                r"(?i)^.*?(?:between (?:us|you and me|the two of us)|secret|to yourself|private|"
+                r"confidential)[,:.!]? *(?:but |and |that )?",
+                "",
+                sentence.plain,
+            )
             self._remembered(classify(rest or sentence.plain), floor=0.0, confidence=0.0)
         elif wish.wish is Wish.REMEMBER and wish.statement:
             self._remembered(classify(wish.statement), floor=7.0, confidence=0.95)
@@ -164,10 +185,14 @@ class _Reading:
         self._note(named)
         self._statement(sentence, named)
         if len(self.candidates) == before and confidence and sentence.speech in (Speech.STATEMENT, Speech.REACTION):
-            self._add(self._base(sentence, sentence.plain, Kind.FACT, floor, confidence, known=True, rule="asked to remember"))
+            self._add(
+                self._base(sentence, sentence.plain, Kind.FACT, floor, confidence, known=True, rule="asked to remember")
+            )
         for position in range(before, len(self.candidates)):
             one = self.candidates[position]
-            self.candidates[position] = replace(one, importance=max(one.importance, floor), confidence=max(one.confidence, confidence))
+            self.candidates[position] = replace(
+                one, importance=max(one.importance, floor), confidence=max(one.confidence, confidence)
+            )
 
     def _is_fact(self, sentence: Sentence) -> bool:
         return any(fact.attribute == "name" for fact in facts(sentence.plain))
@@ -175,7 +200,7 @@ class _Reading:
     def _statement(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         before = len(self.candidates)
         clauses = clauses_of(sentence.plain)
-        if ELLIPSIS.match(sentence.plain) and not _SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
+        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
             clauses[0] = with_subject(clauses[0])
             sentence = replace(sentence, plain=with_subject(sentence.plain))
         plans: list[tuple[str, Fact]] = []
@@ -207,11 +232,15 @@ class _Reading:
             return
         subject, domain, label = who
         rule = fact.rule
-        confidence = rule.confidence - (0.15 if sentence.hedged and rule.attribute != "goal" else 0.0) - (0.1 if sentence.reported_by else 0.0)
+        confidence = (
+            rule.confidence
+            - (0.15 if sentence.hedged and rule.attribute != "goal" else 0.0)
+            - (0.1 if sentence.reported_by else 0.0)
+        )
         if rule.attribute == "goal" and rule.confidence < 0.8:
             confidence += 0.05 * min(5, len(set(content_words(fact.value or "")))) - 0.2
         wording = sentence.plain if alone else clause
-        if fact.rule.split and fact.value and fact.who and len(p_list(clause, fact)) > 1:
+        if fact.rule.split and fact.value and fact.who and len(listed_in(clause, fact)) > 1:
             wording = f"{clause[: fact.start]}{clause[fact.start : clause.lower().rfind(' to ') + 4]}{fact.value}"
         attribute, single, scope, ends = fact.attribute, rule.single, rule.scope, rule.ends
         if fact.past and not attribute.startswith("past_"):
@@ -241,7 +270,7 @@ class _Reading:
             scope=scope,
             sensitivity=rule.sensitivity,
             pin=PinKind.AUTO if rule.pin and not ends and not (rule.attribute == "name" and subject != SELF) else None,
-            change_found=moved or (Change(None, None, "rule") if rule.change else None),
+            change_found=moved if not single or (moved and not moved.weak) else None,
             named=named,
         )
         if confidence >= self.policy.keep_confidence:
@@ -253,8 +282,14 @@ class _Reading:
         people = any(one.type == "person" and one.id != self.speaker.subject for one in named)
         moved = change(sentence.plain)
         found = worth(sentence, people=people)
-        score = found.score + (0.15 if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I) else 0.0)
-        if any(lexicon.found(sentence.plain) for lexicon in self.lexicons) and score >= 0.3 and not sentence.plain.endswith("?"):
+        score = found.score + (
+            0.15 if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I) else 0.0
+        )
+        if (
+            any(lexicon.found(sentence.plain) for lexicon in self.lexicons)
+            and score >= 0.3
+            and not sentence.plain.endswith("?")
+        ):
             score += 0.1
         if score < self.policy.keep_confidence:
             self._refuse(sentence, f"says too little to keep ({score:.2f} < {self.policy.keep_confidence:.2f})")
@@ -314,10 +349,16 @@ class _Reading:
         outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
         subject = subject or self.speaker.subject
         refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]
-        entities = tuple(dict.fromkeys([*([subject] if subject != SELF else []), *refers]))[: self.policy.entities_per_message]
+        entities = tuple(dict.fromkeys([*([subject] if subject != SELF else []), *refers]))[
+            : self.policy.entities_per_message
+        ]
         private = any(wish.wish is Wish.PRIVATE for wish in self.wishes)
         if scope is None:
-            scope = TimeScope.HISTORICAL if happens and happens < at and kind is Kind.FACT and not known else TimeScope.ONGOING
+            scope = (
+                TimeScope.HISTORICAL
+                if happens and happens < at and kind is Kind.FACT and not known
+                else TimeScope.ONGOING
+            )
         return Candidate(
             content=self._content(wording, found, subject, label),
             domain=domain or self.speaker.domain,
@@ -329,6 +370,7 @@ class _Reading:
             single=single,
             ends=ends,
             change=change_found is not None,
+            changed_weakly=bool(change_found and change_found.weak),
             changed_from=change_found.before if change_found else None,
             negated=negated,
             entities=entities,
@@ -363,7 +405,11 @@ class _Reading:
         pronoun = _PRONOUN.match(text)
         if pronoun and label and subject not in (SELF, self.speaker.subject):
             text = label + (pronoun["is"] or "") + text[pronoun.end() :]
-        elif not _SUBJECT.match(text) and re.match(r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|want|need|plan|own|play)\b", text):
+        elif not SUBJECT.match(text) and re.match(
+            r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|"
+            r"want|need|plan|own|play)\b",
+            text,
+        ):
             text = f"I {text}"
         dated = dates(text, found)
         text = text[:1].upper() + text[1:] + (f" ({dated})" if dated else "")
@@ -376,7 +422,11 @@ class _Reading:
             return self.speaker.subject, self.speaker.domain, self.speaker.name
         if word in ("he", "she", "they"):
             person = self.last_person
-            if person is None or (word == "he" and person.relation in _FEMALE) or (word == "she" and person.relation in _MALE):
+            if (
+                person is None
+                or (word == "he" and person.relation in _FEMALE)
+                or (word == "she" and person.relation in _MALE)
+            ):
                 return None
             return person.id, Domain.PEOPLE, person.label
         found = mentions(who or "", self.registry)
@@ -403,7 +453,9 @@ class _Reading:
     def _note(self, named: Sequence[Mention]) -> None:
         for one in named:
             known = self.mentions.get(one.id)
-            if len(self.mentions) < self.policy.entities_per_message and (known is None or (one.relation and not known.relation)):
+            if len(self.mentions) < self.policy.entities_per_message and (
+                known is None or (one.relation and not known.relation)
+            ):
                 self.mentions[one.id] = one
         ids = sorted({one.id for one in named})
         self.together.update((a, b) for position, a in enumerate(ids) for b in ids[position + 1 :])
@@ -414,7 +466,10 @@ class _Reading:
 
     def _add(self, candidate: Candidate) -> None:
         words = normal(candidate.content)
-        if any(words == normal(other.content) and other.attribute == candidate.attribute and other.value == candidate.value for other in self.candidates):
+        if any(
+            words == normal(other.content) and other.attribute == candidate.attribute and other.value == candidate.value
+            for other in self.candidates
+        ):
             return
         self.candidates.append(candidate)
 
@@ -443,75 +498,9 @@ class _Reading:
         )
 
 
-def sentence_text(sentence: Sentence) -> str:
-    """The sentence as :func:`tenuto.ingest.consent.wishes` quotes it."""
-    from_quote = sentence.text.replace("’", "'").replace("‘", "'").replace("`", "'").replace("\u00a0", " ")
-    return from_quote.strip()
-
-
-def clauses_of(text: str) -> list[str]:
-    """A sentence cut where another subject or another verb of the same subject begins; at most eight pieces."""
-    text = text.rstrip(" .!?…")
-    pieces = [piece.strip(" ,") for piece in _CLAUSE.split(text) if piece and piece.strip(" ,")]
-    whole = [text] if len(pieces) <= 1 else pieces[:8]
-    return [piece if _SUBJECT.match(piece) or position == 0 else f"I {piece}" if re.match(r"[a-z]+\b", piece) and _first_person(text) and not re.match(r"(?:because|so|but|and)\b", piece) else piece for position, piece in enumerate(whole)]
-
-
-def with_subject(text: str) -> str:
-    """"Lost my job" is "I lost my job", "Been busy" is "I've been busy", "Working on it" is "I'm working on it"."""
-    adverbs = re.match(r"(?:(?:just|recently|finally|also|already|still|even|currently|actually) )*", text, re.I)
-    head = adverbs.group() if adverbs else ""
-    verb = text[len(head) :].split(" ", 1)[0].lower()
-    helper = "I've " if verb == "been" else "I'm " if verb.endswith("ing") or verb == "gonna" else "I "
-    return helper + text[:1].lower() + text[1:]
-
-
-def _first_person(text: str) -> bool:
-    return bool(re.match(r"(?:i|i'm|i've|we)\b", text, re.I))
-
-
-def p_list(clause: str, fact: Fact) -> list[str]:
-    """The parts of a listed value, to see whether the clause has to be reworded for each."""
-    return re.split(r",| and | or ", clause[fact.start : fact.end])
-
-
-def dates(text: str, found: Sequence[times.When]) -> str:
-    """The dates behind relative expressions, for readers who were not there: "7 May 2023"."""
-    shown = []
-    for when in found[:2]:
-        if re.search(r"\b(?:19|20)\d\d\b", when.text) or when.precision == "part" and "every" in text:
-            continue
-        shown.append(_shown(when))
-    return ", ".join(dict.fromkeys(shown))
-
-
-def _shown(when: times.When) -> str:
-    start = when.start
-    day = f"{start.day} {start:%B} {start.year}"
-    if when.precision == "hour":
-        return f"{day} {start:%H:%M}"
-    if when.precision == "week":
-        return f"the week of {day}"
-    if when.precision == "weekend":
-        return f"the weekend of {day}"
-    if when.precision in ("month", "season"):
-        return f"{start:%B} {start.year}" if when.precision == "month" else f"around {start:%B} {start.year}"
-    return str(start.year) if when.precision == "year" else day
-
-
-def span(text: str, found: Sequence[times.When], at: datetime, *, ends: bool) -> tuple[datetime | None, datetime | None, datetime | None]:
-    """(valid from, valid to, happens at) of a statement."""
-    begin = times.lasting_since(text, at)
-    until = next((when.start for when in found if when.relation == "until"), None)
-    happens = next((when.start for when in found if when.relation in ("at", "by")), None)
-    if begin is None and until is None and happens is not None and not ends:
-        begin = happens if happens <= at else None
-    started = next((when.start for when in found if when.relation == "since"), None)
-    if (length := times.duration(text)) is not None and (started or (happens and happens > at)):
-        first = started or happens
-        return first, first + length if first else None, happens
-    return begin, until, happens
-
-
 def _sensitivity(text: str, found: Sequence[Lexicon]) -> Sensitivity:
-    return Sensitivity.MEDIUM if any(lexicon.name == "medical" and lexicon.found(text) for lexicon in found) else Sensitivity.LOW
+    return (
+        Sensitivity.MEDIUM
+        if any(lexicon.name == "medical" and lexicon.found(text) for lexicon in found)
+        else Sensitivity.LOW
+    )

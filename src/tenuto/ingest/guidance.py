@@ -20,16 +20,27 @@ class Taught:
 
 
 _STANDING = re.compile(
-    r"\b(?:from now on|in (?:the )?future|always|every time|whenever (?:i|we|you)|going forward|as a rule|in general|by default|for all (?:your )?(?:answers|replies|responses)|with me|when (?:you (?:answer|reply|respond|talk|write)|talking to me))\b",
+    r"\b(?:from now on|in (?:the )?future|always|every time|whenever (?:i|we|you)|going forward|as a rule|in "
+    r"general|by default|for all (?:your )?(?:answers|replies|responses)|with me|when (?:you (?:answer|reply|"
+    r"respond|talk|write)|talking to me))\b",
     re.I,
 )
 _MANNER = re.compile(
-    r"^(?:please |pls |and |just )*(?:keep (?:your |it |the |things |all )?(?:answers?|repl(?:y|ies)|responses?|messages?|it|things)? ?(?:short|brief|concise|simple|formal|casual|light)|be (?:more |less |as )?(?:concise|brief|direct|formal|casual|honest|blunt|gentle|patient|specific|detailed|playful|strict)(?: with me)?|"
-    r"(?:answer|reply|respond|speak|talk|write)(?: to me)? (?:only |always |mostly )?(?:in|with|using|like|more|less|as) |use (?:metric|imperial|celsius|fahrenheit|bullet points|simple words|plain language|markdown|british|american|my name|the 24|24-hour|a \w+ tone)|address me as|call me by|give me (?:short|brief|concise|direct|honest) (?:answers|replies|feedback))",
+    r"^(?:please |pls |and |just )*(?:keep (?:your |it |the |things |all )?(?:answers?|repl(?:y|ies)|"
+    r"responses?|messages?|it|things)? ?(?:short|brief|concise|simple|formal|casual|light)|be (?:more |less |"
+    r"as )?(?:concise|brief|direct|formal|casual|honest|blunt|gentle|patient|specific|detailed|playful|"
+    r"strict)(?: with me)?|"
+    r"(?:answer|reply|respond|speak|talk|write)(?: to me)? (?:only |always |mostly )?(?:in|with|using|like|"
+    r"more|less|as) |use (?:metric|imperial|celsius|fahrenheit|bullet points|simple words|plain language|"
+    r"markdown|british|american|my name|the 24|24-hour|a \w+ tone)|address me as|call me by|give me (?:short|"
+    r"brief|concise|direct|honest) (?:answers|replies|feedback))",
     re.I,
 )
 _NEGATIVE = re.compile(
-    r"^(?:please |pls |and |just )*(?:don't|do not|dont|never|stop|avoid|quit|no more) (?:ever )?(?:us(?:e|ing)|say(?:ing)?|call(?:ing)? me|giv(?:e|ing) me|start(?:ing)?|end(?:ing)?|repeat(?:ing)?|apologi[sz](?:e|ing)|lectur(?:e|ing)|send(?:ing)? me|ask(?:ing)? me|interrupt(?:ing)?|answer(?:ing)? with|writ(?:e|ing)|sugar[- ]?coat(?:ing)?|suggest(?:ing)?|recommend(?:ing)?|compar(?:e|ing)|emojis?|joking)\b.*",
+    r"^(?:please |pls |and |just )*(?:don't|do not|dont|never|stop|avoid|quit|no more) (?:ever )?(?:us(?:e|"
+    r"ing)|say(?:ing)?|call(?:ing)? me|giv(?:e|ing) me|start(?:ing)?|end(?:ing)?|repeat(?:ing)?|"
+    r"apologi[sz](?:e|ing)|lectur(?:e|ing)|send(?:ing)? me|ask(?:ing)? me|interrupt(?:ing)?|answer(?:ing)? "
+    r"with|writ(?:e|ing)|sugar[- ]?coat(?:ing)?|suggest(?:ing)?|recommend(?:ing)?|compar(?:e|ing)|emojis?|joking)\b.*",
     re.I,
 )
 
@@ -40,14 +51,29 @@ def taught(sentence: Sentence) -> Taught | None:
     if sentence.speech not in (Speech.REQUEST, Speech.STATEMENT) or sentence.reported_by or len(text) > 240:
         return None
     standing = bool(_STANDING.search(text))
-    if _NEGATIVE.match(text) and (standing or re.search(r"\b(?:never|stop|any ?more|again|ever|please)\b", text, re.I) or len(text.split()) <= 6):
+    if _NEGATIVE.match(text) and (
+        standing or re.search(r"\b(?:never|stop|any ?more|again|ever|please)\b", text, re.I) or len(text.split()) <= 6
+    ):
         return Taught(Kind.BOUNDARY, None)
-    if _MANNER.match(text) and (standing or not re.search(r"\b(?:this|the following|these|that) (?:text|one|question|email|letter|essay|paragraph|time)\b", text, re.I)):
+    if _MANNER.match(text) and (
+        standing
+        or not re.search(
+            r"\b(?:this|the following|these|that) (?:text|one|question|email|letter|essay|paragraph|time)\b", text, re.I
+        )
+    ):
         return Taught(Kind.STYLE_ADJUSTMENT, _sentence(text))
-    rest = re.sub(r"^(?:from now on|in (?:the )?future|going forward|as a rule|by default|in general),? *", "", text, flags=re.I)
-    if standing and classify(rest).speech is Speech.REQUEST and not re.match(r"(?:don't|do not|never|stop)\b", rest, re.I):
+    rest = re.sub(
+        r"^(?:from now on|in (?:the )?future|going forward|as a rule|by default|in general),? *", "", text, flags=re.I
+    )
+    if (
+        standing
+        and classify(rest).speech is Speech.REQUEST
+        and not re.match(r"(?:don't|do not|never|stop)\b", rest, re.I)
+    ):
         return Taught(Kind.STYLE_ADJUSTMENT, _sentence(rest))
-    if re.match(r"^(?:from now on|going forward),? ", text, re.I) and re.match(r"(?:please )?(?:don't|do not|never|stop)\b", rest, re.I):
+    if re.match(r"^(?:from now on|going forward),? ", text, re.I) and re.match(
+        r"(?:please )?(?:don't|do not|never|stop)\b", rest, re.I
+    ):
         return Taught(Kind.BOUNDARY, None)
     return None
 

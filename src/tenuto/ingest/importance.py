@@ -1,8 +1,9 @@
 """How much a memory matters, 0–10, by the rubric.
 
-10 life-critical (allergy, emergency contact, name) · 8–9 critical (diagnosis, medication, relationship) · 6–7 preferences
-and history · 4–5 routines · 1–3 small talk. A rule brings its own weight; a domain lexicon sets a floor; strong feeling
-adds up to one. Reinforcement raises it later (:mod:`tenuto.ingest.reconcile`). Messages are weighed in ``weight``.
+10 life-critical (allergy, emergency contact, name) · 8–9 critical (diagnosis, medication, relationship) · 6–7
+preferences and history · 4–5 routines · 1–3 small talk. A rule brings its own weight; a domain lexicon sets a floor;
+strong feeling adds up to one. Reinforcement raises it later (:mod:`tenuto.ingest.reconcile`). Messages are weighed in
+``weight``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The job behind every message: read it, distil it, compare with what is known, write, and settle the receipt.
 
 Three steps, so that nothing slow happens while the user's data is locked: read what is needed; extract and embed; then
-one short transaction that reads again what it decides on. A job may run twice: a message whose receipt is settled is left
-alone, in the same transaction that settles it. If the embedder is down the memories are kept by their words and keys
-and get their vectors later; if the model is down or talks rubbish the rules take over.
+one short transaction that reads again what it decides on. A job may run twice: a message whose receipt is settled is
+left alone, in the same transaction that settles it. If the embedder is down the memories are kept by their words and
+keys and get their vectors later; if the model is down or talks rubbish the rules take over.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def keep(deps: Deps, user: str, jobs: list[Job]) -> None:
 def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
     with deps.store.reading(user) as reader:
         messages = sorted(reader.get_many(Message, ids).values(), key=lambda message: message.seq)
-        receipts = {one.message_id: one for one in reader.find(Receipt, Where("message_id", "in", list(ids)))} if ids else {}
+        receipts = (
+            {one.message_id: one for one in reader.find(Receipt, Where("message_id", "in", list(ids)))} if ids else {}
+        )
         entities = registry.known(reader)
         names = _own_names(reader, user)
         zone = _zone(reader)
@@ -80,7 +82,9 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
     for message in waiting:
         text, injected = without_injected(message.content)
         seen = Registry.of(entities)
-        extraction = extract(evolve(message, content=text), deps.policy.memory, registry=seen, own_names=names, zone=zone)
+        extraction = extract(
+            evolve(message, content=text), deps.policy.memory, registry=seen, own_names=names, zone=zone
+        )
         entities = [*entities, *_overlay(extraction, entities, message)]
         items.append(Item(message, receipts[message.id], extraction, injected))
     if deps.model is not None and items:
@@ -89,9 +93,15 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
     return items
 
 
-def _with_model(deps: Deps, user: str, items: list[Item], names: frozenset[str], zone: ZoneInfo | None, spent: int) -> None:
-    readable = {item.message.id: evolve(item.message, content=without_injected(item.message.content)[0]) for item in items}
-    outcome = model_extract.propose(deps, [readable[item.message.id] for item in items], own_names=names, zone=zone, spent=spent)
+def _with_model(
+    deps: Deps, user: str, items: list[Item], names: frozenset[str], zone: ZoneInfo | None, spent: int
+) -> None:
+    readable = {
+        item.message.id: evolve(item.message, content=without_injected(item.message.content)[0]) for item in items
+    }
+    outcome = model_extract.propose(
+        deps, [readable[item.message.id] for item in items], own_names=names, zone=zone, spent=spent
+    )
     for item in items:
         if (proposed := outcome.extractions.get(item.message.id)) is not None:
             item.extraction = model_extract.joined(item.extraction, proposed)
@@ -181,7 +191,10 @@ def _settle(writing: Writing, item: Item) -> None:
     if found.mentions:
         trust = Trust.EXTERNAL if message.trust is Trust.EXTERNAL else message.trust
         registry.note(writing, found.mentions, found.together, trust)
-    results += [WriteResult(act=Act.REJECTED, reason=one.reason, content=one.text, made_by=found.made_by) for one in found.unkept[:REPORTED]]
+    results += [
+        WriteResult(act=Act.REJECTED, reason=one.reason, content=one.text, made_by=found.made_by)
+        for one in found.unkept[:REPORTED]
+    ]
     if found.skipped:
         notes.append("Left out: " + ", ".join(f"{count} {name}" for name, count in sorted(found.skipped.items())))
     writing.tx.put(evolve(item.receipt, settled=True, results=tuple(results), notes=(*item.receipt.notes, *notes)))
@@ -190,7 +203,12 @@ def _settle(writing: Writing, item: Item) -> None:
 
 def _candidate(writing: Writing, item: Item, candidate: Candidate, dropped: bool) -> tuple[WriteResult, Memory | None]:
     if dropped:
-        return WriteResult(act=Act.REJECTED, reason="taken back in the same message", content=candidate.content, made_by=candidate.made_by), None
+        return WriteResult(
+            act=Act.REJECTED,
+            reason="taken back in the same message",
+            content=candidate.content,
+            made_by=candidate.made_by,
+        ), None
     distrusted = item.message.role is not Role.USER or candidate.status is Status.CANDIDATE
     return settle(writing, candidate, item.vectors.get(candidate.content), guard_echo=distrusted)
 
@@ -208,9 +226,8 @@ def _todos(writing: Writing, item: Item, notes: list[str]) -> list[WriteResult]:
 
 
 def _unsaved(writing: Writing, message: Message) -> str:
-    """"Don't save this": nothing was distilled, and the message itself goes, too."""
+    """ "Don't save this": nothing was distilled, and the message itself goes, too."""
     writing.tx.unindex(EntryKind.MESSAGE, message.id)
     writing.tx.remove(Message, message.id)
     writing.event("message.removed", "message", message.id, reason="do_not_save")
     return "Not saved, as you asked: nothing was kept of it, and the message was removed."
-

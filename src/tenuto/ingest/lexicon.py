@@ -1,8 +1,8 @@
 """Word lists: what the shipped lexicons know, and how a file adds another.
 
-A lexicon is a TOML (or JSON) file with ``name``, ``importance`` (0–10: what a memory that holds one of its terms is worth
-at least) and ``terms``. The medical one ships. ``memory.lexicons`` in the policy names more files; a broken file is one
-clear error when the store opens, not a silent gap later.
+A lexicon is a TOML (or JSON) file with ``name``, ``importance`` (0–10: what a memory that holds one of its terms is
+worth at least) and ``terms``. The medical one ships. ``memory.lexicons`` in the policy names more files; a broken file
+is one clear error when the store opens, not a silent gap later.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Shipped:
 @lru_cache(maxsize=1)
 def shipped() -> Shipped:
     """The lists inside the package."""
-    people, places, work, medical = (_packaged(name) for name in ("people", "places", "work", "medical"))
+    people, places, work, medical = (packaged(name) for name in ("people", "places", "work", "medical"))
     return Shipped(
         given=frozenset(people["given"].split()),
         relations=dict(people["relations"]),
@@ -74,14 +74,16 @@ def shipped() -> Shipped:
 @lru_cache(maxsize=8)
 def lexicons(extra: str = "") -> tuple[Lexicon, ...]:
     """The shipped domain lexicons and those in the files that ``extra`` names, separated by ``;``."""
-    medical = _packaged("medical")
+    medical = packaged("medical")
     own = _parse(
         {**medical, "terms": [*medical["terms"], *medical["conditions"], *medical["medications"]]}, "medical.toml"
     )
     return (own, *(_parse(_read(Path(part.strip())), part.strip()) for part in extra.split(";") if part.strip()))
 
 
-def _packaged(name: str) -> dict[str, Any]:
+@lru_cache(maxsize=16)
+def packaged(name: str) -> dict[str, Any]:
+    """One of the data files in the package."""
     return tomllib.loads((resources.files("tenuto.ingest") / "lexicons" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -117,3 +119,14 @@ def _parse(data: dict[str, Any], where: str) -> Lexicon:
         single=frozenset(term for term in lowered if len(words(term)) == 1 and " " not in term),
         phrases=tuple(term for term in lowered if " " in term),
     )
+
+
+@lru_cache(maxsize=32)
+def word_list(name: str) -> frozenset[str]:
+    """One of the plain lists in ``words.toml``."""
+    return frozenset(packaged("words")[name].split())
+
+
+def ordered(name: str) -> tuple[str, ...]:
+    """One of the plain lists, in its order."""
+    return tuple(packaged("words")[name].split())

@@ -13,7 +13,18 @@ from tenuto.ingest import doing, registry
 from tenuto.ingest.writing import Writing
 from tenuto.ports import Where
 from tenuto.records.base import evolve
-from tenuto.records.memory import RECALLED, Entity, EntityMerge, Kind, Memory, MergeStatus, Status, Todo, TodoKind, TodoStatus
+from tenuto.records.memory import (
+    RECALLED,
+    Entity,
+    EntityMerge,
+    Kind,
+    Memory,
+    MergeStatus,
+    Status,
+    Todo,
+    TodoKind,
+    TodoStatus,
+)
 from tenuto.records.scope import Scope
 
 ANY = "*"
@@ -36,7 +47,10 @@ class EntityCard:
 def _persona(scope: Scope, persona: str | None, *, shared: bool) -> list[Where]:
     """What a handle sees: its own and (for memories) what all share. ``"*"`` is for a handle without a persona."""
     if persona is not None and scope.persona is not None and persona not in (scope.persona, ANY):
-        raise InputError(f"This handle talks as {scope.persona!r} and cannot see what belongs to {persona!r}.", code="persona_mismatch")
+        raise InputError(
+            f"This handle talks as {scope.persona!r} and cannot see what belongs to {persona!r}.",
+            code="persona_mismatch",
+        )
     if persona == ANY and scope.persona is None:
         return []
     own = scope.persona or (persona if persona != ANY else None)
@@ -89,7 +103,13 @@ def memories(
 
 
 def todos(
-    deps: Deps, scope: Scope, *, status: str | None = "open", kind: str | None = None, persona: str | None = None, limit: int | None = None
+    deps: Deps,
+    scope: Scope,
+    *,
+    status: str | None = "open",
+    kind: str | None = None,
+    persona: str | None = None,
+    limit: int | None = None,
 ) -> list[Todo]:
     """Todos of this persona, the open ones unless told otherwise (``status="*"`` for all)."""
     where = _persona(scope, persona, shared=False)
@@ -119,7 +139,9 @@ def finish(deps: Deps, scope: Scope, id: str, *, cancelled: bool = False) -> Tod
         return doing.finish_todo(writing, todo, writing.now, cancelled=cancelled)
 
 
-def entities(deps: Deps, scope: Scope, *, type: str | None = None, merged: bool = False, limit: int | None = None) -> list[Entity]:
+def entities(
+    deps: Deps, scope: Scope, *, type: str | None = None, merged: bool = False, limit: int | None = None
+) -> list[Entity]:
     """The user's people, places, orgs and projects, the most mentioned first."""
     where = [Where("type", "=", type)] if type else []
     with deps.store.reading(scope.user) as reader:
@@ -128,7 +150,10 @@ def entities(deps: Deps, scope: Scope, *, type: str | None = None, merged: bool 
 
 
 def entity(deps: Deps, scope: Scope, id: str) -> EntityCard:
-    """The card of one entity: who it is and what is known, pins and weight first. Merged ones lead to the one that stands."""
+    """The card of one entity: who it is and what is known, pins and weight first.
+
+    Merged ones lead to the one that stands.
+    """
     with deps.store.reading(scope.user) as reader:
         found = registry.standing(reader, id)
         if found is None:
@@ -136,7 +161,11 @@ def entity(deps: Deps, scope: Scope, id: str) -> EntityCard:
         ids = {found.id, *reader.ids(Entity, Where("merged_into", "=", found.id))}
         known: dict[str, Memory] = {}
         for one in ids:
-            where = [Where("entities", "has", one), Where("status", "in", [s.value for s in RECALLED]), *_persona(scope, None, shared=True)]
+            where = [
+                Where("entities", "has", one),
+                Where("status", "in", [s.value for s in RECALLED]),
+                *_persona(scope, None, shared=True),
+            ]
             known |= {memory.id: memory for memory in reader.find(Memory, *where)}
     return EntityCard(entity=found, facts=tuple(_by_weight(known.values())))
 
@@ -193,7 +222,9 @@ def merge(deps: Deps, scope: Scope, duplicate: str, into: str) -> EntityMerge:
 def unmerge(deps: Deps, scope: Scope, id: str) -> EntityMerge:
     """Take a merge back."""
     with deps.store.writing(scope.user) as tx:
-        return registry.undo_merge(Writing(deps, tx, deps.clock(), channel=scope.channel, persona=scope.persona), _merge(tx, id))
+        return registry.undo_merge(
+            Writing(deps, tx, deps.clock(), channel=scope.channel, persona=scope.persona), _merge(tx, id)
+        )
 
 
 def _merge(reader: Any, id: str) -> EntityMerge:

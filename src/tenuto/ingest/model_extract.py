@@ -46,7 +46,9 @@ class Outcome:
             self.notes[message.id] = (*self.notes.get(message.id, ()), note)
 
 
-def propose(deps: Deps, messages: Sequence[Message], *, own_names: frozenset[str], zone: ZoneInfo | None, spent: int) -> Outcome:
+def propose(
+    deps: Deps, messages: Sequence[Message], *, own_names: frozenset[str], zone: ZoneInfo | None, spent: int
+) -> Outcome:
     """Ask the model about the messages that state something. Never raises: what fails is left to the rules."""
     outcome = Outcome()
     policy = deps.policy.memory
@@ -55,7 +57,10 @@ def propose(deps: Deps, messages: Sequence[Message], *, own_names: frozenset[str
     for start in range(0, len(telling), policy.model_batch_messages):
         batch = telling[start : start + policy.model_batch_messages]
         if spent + outcome.tokens >= policy.model_tokens_per_day:
-            outcome.say([one.message for one in batch], f"The day's budget of {policy.model_tokens_per_day:,} model tokens is spent; the rules took over.")
+            outcome.say(
+                [one.message for one in batch],
+                f"The day's budget of {policy.model_tokens_per_day:,} model tokens is spent; the rules took over.",
+            )
             continue
         _ask(deps, batch, outcome)
     return outcome
@@ -84,24 +89,32 @@ def _ask(deps: Deps, batch: Sequence[Source], outcome: Outcome) -> None:
     outcome.say(messages, f"The model's answer could not be used ({problem}); the rules took over.")
 
 
-def _take(deps: Deps, batch: Sequence[Source], outcome: Outcome, proposals: Sequence[object], malformed: Sequence[Refused]) -> None:
+def _take(
+    deps: Deps, batch: Sequence[Source], outcome: Outcome, proposals: Sequence[object], malformed: Sequence[Refused]
+) -> None:
     name = deps.model.name if deps.model is not None else "none"
     found = [candidate(one, batch, name, lexicons(deps.policy.memory.lexicons)) for one in proposals]  # type: ignore[arg-type]
     for position, source in enumerate(batch, 1):
         mine = [one for one in found if not isinstance(one, Refused) and one.message_id == source.message.id]
         refused = [one for one in found if isinstance(one, Refused) and one.message == position]
         if position == 1:
-            refused += [one for one in (*malformed, *(x for x in found if isinstance(x, Refused))) if one.message is None]
+            refused += [
+                one for one in (*malformed, *(x for x in found if isinstance(x, Refused))) if one.message is None
+            ]
         outcome.extractions[source.message.id] = Extraction(
             candidates=tuple(mine[: deps.policy.memory.candidates_per_message]),
-            unkept=tuple(Unkept(text=one.content, reason=f"proposed by the model and refused: {one.reason}") for one in refused),
+            unkept=tuple(
+                Unkept(text=one.content, reason=f"proposed by the model and refused: {one.reason}") for one in refused
+            ),
             made_by=f"model:{name}",
         )
 
 
 def joined(rules: Extraction, proposed: Extraction) -> Extraction:
-    """The rules' known facts, wishes, todos and people; the model's proposals in place of what the rules only weighed."""
-    known = tuple(one for one in rules.candidates if one.attribute or one.should_do or one.rule in ("taught", "asked to remember"))
+    """The rules' known facts, wishes, todos and people; the model's in place of what the rules only weighed."""
+    known = tuple(
+        one for one in rules.candidates if one.attribute or one.should_do or one.rule in ("taught", "asked to remember")
+    )
     private = next((one.persona for one in rules.candidates if one.persona), None)
     secret = not rules.candidates and any(wish.wish == "do_not_save" for wish in rules.wishes)
     extra = () if secret else tuple(replace(one, persona=private) if private else one for one in proposed.candidates)
@@ -114,14 +127,19 @@ def _shown(batch: Sequence[Source]) -> str:
     for position, source in enumerate(batch, 1):
         message = source.message
         who = message.speaker or "user"
-        lines.append(f"[{position}] {message.at:%A %Y-%m-%d %H:%M} {one_line(who)}: {one_line(message.content)[:LONGEST]}")
+        lines.append(
+            f"[{position}] {message.at:%A %Y-%m-%d %H:%M} {one_line(who)}: {one_line(message.content)[:LONGEST]}"
+        )
     text = "\n".join(lines)
     mark = blake2b(text.encode("utf-8"), digest_size=6).hexdigest()
     return f"<<<MESSAGES {mark}\n{text}\nMESSAGES {mark}>>>"
 
 
 def _complete(deps: Deps, system: str, user: str) -> Answer:
-    """One answer within the time limit. A model that hangs is left behind in its thread; the work goes on without it."""
+    """One answer within the time limit.
+
+    A model that hangs is left behind in its thread; the work goes on without it.
+    """
     model = deps.model
     assert model is not None
     box: list[Answer | Exception] = []

@@ -1,7 +1,9 @@
-"""Carrying out what the user wished: forgetting, not bringing up, allowing, remembering. In the transaction of the message.
+"""Carrying out what the user wished: forgetting, not bringing up, allowing, remembering. In the transaction of the
+message.
 
-"That" is what the message itself said before, or else what the latest earlier message of the session left. A named topic
-is found by its words, or by its meaning at the anchor threshold. Each wish reports what it did, also when it found nothing.
+"That" is what the message itself said before, or else what the latest earlier message of the session left. A named
+topic is found by its words, or by its meaning at the anchor threshold. Each wish reports what it did, also when it
+found nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +21,11 @@ from tenuto.text.words import tokens
 
 LOOK_BACK = 3
 """Earlier messages of the user that "that" may mean."""
-_FEELING = frozenset(stem for word in "like love hate enjoy prefer dislike live work have want be feel".split() for stem in tokens(word))
+_FEELING = frozenset(
+    stem
+    for word in ["like", "love", "hate", "enjoy", "prefer", "dislike", "live", "work", "have", "want", "be", "feel"]
+    for stem in tokens(word)
+)
 """Verbs that may be worded otherwise in what was kept."""
 TOPIC = 200
 """Memories that a named topic is looked for among."""
@@ -60,7 +66,9 @@ def _private(message: Message) -> str:
     return f"Kept for {message.persona!r} only."
 
 
-def _targets(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory], vector: Vectors | None) -> list[Memory]:
+def _targets(
+    writing: Writing, wish: Consent, message: Message, own: Sequence[Memory], vector: Vectors | None
+) -> list[Memory]:
     if wish.about:
         return _about(writing, wish.about, message, vector)
     if own and wish.wish is not Wish.DO_NOT_SAVE:
@@ -75,7 +83,9 @@ def _targets(writing: Writing, wish: Consent, message: Message, own: Sequence[Me
     )
     for earlier in before:
         for receipt in writing.tx.find(Receipt, Where("message_id", "=", earlier.id), limit=1):
-            ids = [result.subject_id for result in receipt.results if result.subject_id and result.subject_kind == "memory"]
+            ids = [
+                result.subject_id for result in receipt.results if result.subject_id and result.subject_kind == "memory"
+            ]
             found = [one for one in writing.tx.get_many(Memory, ids).values() if one.status in LIVE]
             if found:
                 return found
@@ -88,12 +98,21 @@ def _about(writing: Writing, about: str, message: Message, vector: Vectors | Non
     live = Where("status", "in", [status.value for status in LIVE])
     memories = writing.tx.find(Memory, live, order="-updated_at", limit=TOPIC)
     visible = [one for one in memories if one.persona in (None, message.persona)]
-    by_words = [one for one in visible if wanted and wanted <= set(tokens(f"{one.content} {' '.join(one.entities).replace('_', ' ').replace(':', ' ')}"))]
+    by_words = [
+        one
+        for one in visible
+        if wanted
+        and wanted <= set(tokens(f"{one.content} {' '.join(one.entities).replace('_', ' ').replace(':', ' ')}"))
+    ]
     if by_words or vector is None:
         return by_words
     near = writing.tx.nearest(EntryKind.MEMORY, vector, writing.deps.embedder.model, 5)
     close = [id for id, cosine in near if cosine >= writing.deps.embedder.calibration.anchor]
-    return [one for one in writing.tx.get_many(Memory, close).values() if one.status in LIVE and one.persona in (None, message.persona)]
+    return [
+        one
+        for one in writing.tx.get_many(Memory, close).values()
+        if one.status in LIVE and one.persona in (None, message.persona)
+    ]
 
 
 def _apply(writing: Writing, wish: Consent, memory: Memory) -> None:
@@ -101,7 +120,14 @@ def _apply(writing: Writing, wish: Consent, memory: Memory) -> None:
         forget_memory(writing, memory, reason=f"the user said {wish.quote!r}")
         return
     if wish.wish is Wish.REMEMBER:
-        writing.tx.put(evolve(memory, importance=max(memory.importance, 7.0), confidence=max(memory.confidence, 0.95), updated_at=writing.now))
+        writing.tx.put(
+            evolve(
+                memory,
+                importance=max(memory.importance, 7.0),
+                confidence=max(memory.confidence, 0.95),
+                updated_at=writing.now,
+            )
+        )
         writing.event("memory.kept", "memory", memory.id)
         return
     use = Proactive.NO if wish.wish is Wish.DO_NOT_BRING_UP else Proactive.YES
@@ -110,7 +136,13 @@ def _apply(writing: Writing, wish: Consent, memory: Memory) -> None:
 
 def set_proactive(writing: Writing, memory: Memory, use: Proactive, *, reason: str) -> Memory:
     """Whether a memory may be brought up; recall by explicit reference is not touched."""
-    version = Version(at=writing.now, content=memory.content, status=memory.status, reason=reason, changed={"proactive_use": memory.proactive_use.value})
+    version = Version(
+        at=writing.now,
+        content=memory.content,
+        status=memory.status,
+        reason=reason,
+        changed={"proactive_use": memory.proactive_use.value},
+    )
     changed = evolve(memory, proactive_use=use, updated_at=writing.now, history=(*memory.history, version))
     writing.tx.put(changed)
     writing.event("memory.policy", "memory", memory.id, proactive_use=use.value)
@@ -127,7 +159,11 @@ def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
         content=memory.content,
         status=memory.status,
         reason=reason,
-        changed={"slot": memory.slot, "pinned": memory.pinned, "pin_kind": memory.pin_kind.value if memory.pin_kind else None},
+        changed={
+            "slot": memory.slot,
+            "pinned": memory.pinned,
+            "pin_kind": memory.pin_kind.value if memory.pin_kind else None,
+        },
     )
     forgotten = evolve(
         memory,
@@ -143,15 +179,23 @@ def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
     writing.tx.unindex(EntryKind.MESSAGE, *(one.message_id for one in memory.evidence if one.message_id))
     writing.event("memory.forgotten", "memory", memory.id)
     if memory.kind is not Kind.CONTRADICTION:
-        for note in writing.tx.find(Memory, Where("kind", "=", Kind.CONTRADICTION.value), Where("status", "in", [one.value for one in LIVE])):
+        for note in writing.tx.find(
+            Memory, Where("kind", "=", Kind.CONTRADICTION.value), Where("status", "in", [one.value for one in LIVE])
+        ):
             if memory.id in note.derived_from:
                 forget_memory(writing, note, reason=f"made from {memory.id}")
     return forgotten
 
 
 def _cancel_todos(writing: Writing, message: Message) -> int:
-    """"Forget that" right after a todo drops the todo."""
-    open_now = writing.tx.find(Todo, Where("session_id", "=", message.session_id), Where("status", "=", TodoStatus.OPEN.value), order="-created_at", limit=1)
+    """ "Forget that" right after a todo drops the todo."""
+    open_now = writing.tx.find(
+        Todo,
+        Where("session_id", "=", message.session_id),
+        Where("status", "=", TodoStatus.OPEN.value),
+        order="-created_at",
+        limit=1,
+    )
     for todo in open_now:
         writing.tx.put(evolve(todo, status=TodoStatus.CANCELLED, slot=None, updated_at=writing.now))
         writing.event("todo.cancelled", "todo", todo.id)

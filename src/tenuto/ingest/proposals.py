@@ -1,8 +1,8 @@
 """What a model proposed, checked. Total: every answer becomes candidates or reasons, never an exception of its own.
 
-The model gains nothing by its word. A quote must stand in the message, in a sentence that the rules read as a statement;
-the content's words and numbers must come from that message; a single-valued or life-critical attribute counts only where
-a rule reads the same in the quote. Trust, status, pins and the subject's key are written by code.
+The model gains nothing by its word. A quote must stand in the message, in a sentence that the rules read as a
+statement; the content's words and numbers must come from that message; a single-valued or life-critical attribute
+counts only where a rule reads the same in the quote. Trust, status, pins and the subject's key are written by code.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from tenuto.ingest.affect import affect
 from tenuto.ingest.candidate import Candidate, numbers
 from tenuto.ingest.changes import change
 from tenuto.ingest.entities import EMPTY, SELF, Registry, mentions
-from tenuto.ingest.extract import Speaker, clauses_of, span
+from tenuto.ingest.extract import Speaker
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.importance import memory_importance
 from tenuto.ingest.lexicon import Lexicon
 from tenuto.ingest.sentences import Sentence, Speech, read, straighten
+from tenuto.ingest.wording import clauses_of, span
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Status, Trust
 from tenuto.text.words import tokens
@@ -36,7 +37,17 @@ LONGEST = 400
 """Characters of one proposed memory."""
 GROUNDED = 0.6
 """Share of a memory's words that must be in its message."""
-KINDS = ("fact", "preference", "relationship", "habit", "trajectory", "project", "constraint", "boundary", "somatic_affective")
+KINDS = (
+    "fact",
+    "preference",
+    "relationship",
+    "habit",
+    "trajectory",
+    "project",
+    "constraint",
+    "boundary",
+    "somatic_affective",
+)
 FREE = ("like", "dislike", "goal", "pet", "language", "education", "hobby")
 """Many-valued attributes that a model may name by itself."""
 
@@ -50,7 +61,17 @@ SCHEMA: dict[str, Any] = {
             "items": {
                 "type": "object",
                 "additionalProperties": False,
-                "required": ["message", "quote", "content", "kind", "attribute", "value", "about", "importance", "confidence"],
+                "required": [
+                    "message",
+                    "quote",
+                    "content",
+                    "kind",
+                    "attribute",
+                    "value",
+                    "about",
+                    "importance",
+                    "confidence",
+                ],
                 "properties": {
                     "message": {"type": "integer"},
                     "quote": {"type": "string"},
@@ -96,7 +117,10 @@ class Refused:
 
 
 def parse(text: str) -> tuple[list[Proposal], list[Refused]]:
-    """The proposals in an answer, and those of the wrong shape. Raises :class:`Unusable` when there is nothing to read."""
+    """The proposals in an answer, and those of the wrong shape.
+
+    Raises :class:`Unusable` when there is nothing to read.
+    """
     if not text.strip():
         raise Unusable("the answer is empty")
     if len(text) > LARGEST:
@@ -145,7 +169,9 @@ class Source:
         return cls(message, speaker, tuple(read(text)), frozenset(tokens(text)), numbers(text))
 
 
-def candidate(proposal: Proposal, sources: Sequence[Source], name: str, lexicons: Sequence[Lexicon], registry: Registry = EMPTY) -> Candidate | Refused:
+def candidate(
+    proposal: Proposal, sources: Sequence[Source], name: str, lexicons: Sequence[Lexicon], registry: Registry = EMPTY
+) -> Candidate | Refused:
     """A checked candidate, or why not."""
     if not 1 <= proposal.message <= len(sources):
         return Refused(proposal.content[:120], f"there is no message {proposal.message}")
@@ -181,7 +207,9 @@ def _objection(proposal: Proposal, source: Source) -> str | None:
 def _dates(source: Source) -> frozenset[str]:
     found = times.find(source.message.content, source.message.at)
     days = [source.message.at, *(when.start for when in found)]
-    return frozenset(part for day in days for part in (str(day.year), str(day.month), str(day.day), f"{day:%m}", f"{day:%d}"))
+    return frozenset(
+        part for day in days for part in (str(day.year), str(day.month), str(day.day), f"{day:%m}", f"{day:%d}")
+    )
 
 
 def _flat(text: str) -> str:
@@ -190,7 +218,16 @@ def _flat(text: str) -> str:
 
 def _subject(about: str, source: Source, registry: Registry) -> tuple[str, Domain, str | None] | None:
     speaker = source.speaker
-    if about.strip().casefold() in ("self", "i", "me", "user", "the user", "speaker", "", (speaker.name or "self").casefold()):
+    if about.strip().casefold() in (
+        "self",
+        "i",
+        "me",
+        "user",
+        "the user",
+        "speaker",
+        "",
+        (speaker.name or "self").casefold(),
+    ):
         return speaker.subject, speaker.domain, speaker.name
     if not set(tokens(about)) & source.words:
         return None
@@ -200,7 +237,12 @@ def _subject(about: str, source: Source, registry: Registry) -> tuple[str, Domai
 
 
 def _made(
-    proposal: Proposal, source: Source, subject: tuple[str, Domain, str | None], name: str, lexicons: Sequence[Lexicon], registry: Registry
+    proposal: Proposal,
+    source: Source,
+    subject: tuple[str, Domain, str | None],
+    name: str,
+    lexicons: Sequence[Lexicon],
+    registry: Registry,
 ) -> Candidate:
     message = source.message
     id, domain, label = subject
@@ -216,7 +258,9 @@ def _made(
     named = [one.id for one in mentions(proposal.content, registry) if one.id != SELF]
     content = proposal.content.strip().rstrip(".")
     return Candidate(
-        content=f"{source.speaker.name}: {content}" if source.speaker.name and not content.startswith(source.speaker.name) else content,
+        content=f"{source.speaker.name}: {content}"
+        if source.speaker.name and not content.startswith(source.speaker.name)
+        else content,
         domain=domain,
         kind=fact.rule.kind if fact else Kind(proposal.kind),
         at=message.at,
@@ -227,6 +271,7 @@ def _made(
         ends=bool(fact and (fact.rule.ends or fact.negated)),
         negated=bool(fact and fact.negated),
         change=moved is not None,
+        changed_weakly=bool(moved and moved.weak),
         changed_from=moved.before if moved else None,
         entities=tuple(dict.fromkeys([*([id] if id != SELF else []), *named]))[:50],
         label=label,

@@ -1,24 +1,25 @@
 """A proposal meets what is known: what is written, and what is said about it. Pure.
 
-Two thresholds, because two questions are asked of the same cosine. At ``reinforce`` two statements are taken to say the
-same thing, so evidence grows and nothing is copied; at the higher ``upgrade`` a fuller wording may replace the shorter
-one, and the old one goes into the history. Meaning is never enough by itself: statements with different values, numbers,
-names, dates, subjects or polarity stay apart however close their vectors are ("allergic to peanuts" and "allergic to
-penicillin" are near neighbours and must not be merged).
+Two thresholds, because two questions are asked of the same cosine. At ``reinforce`` two statements are taken to say
+the same thing, so evidence grows and nothing is copied; at the higher ``upgrade`` a fuller wording may replace the
+shorter one, and the old one goes into the history. Meaning is never enough by itself: statements with different
+values, numbers, names, dates, subjects or polarity stay apart however close their vectors are ("allergic to peanuts"
+and "allergic to penicillin" are near neighbours and must not be merged).
 
-Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the one
-value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
+Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the
+one value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, normal, numbers
+from tenuto.ingest.candidate import Candidate, normal
+from tenuto.ingest.evolving import as_history, asserted_at, evidence_of, memory_of, reinforced, superseded
+from tenuto.ingest.sameness import agree, bare, meaning_words, negative, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
@@ -29,7 +30,6 @@ from tenuto.records.memory import (
     Evidence,
     Kind,
     Memory,
-    Proactive,
     Status,
     Trust,
     Version,
@@ -38,15 +38,8 @@ from tenuto.records.operations import Act, WriteResult
 from tenuto.text.words import tokens
 
 OPPOSITE = {"like": "dislike", "dislike": "like"}
-SAME_DAY = timedelta(hours=36)
 UNNAMED = 0.1
 """A statement that names what it ends must be this much closer to something that does not hold those words."""
-_NOT = re.compile(
-    r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|hasn't|without|quit|stopped|gave up|"
-    r"hate|hates|dislike|dislikes)\b|n't\b",
-    re.I,
-)
-_PROPER = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +52,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What to write and what to report. ``put`` frees slots before it takes them; ``subject`` holds the candidate's words."""
+    """What to write and what to report.
+
+    ``put`` frees slots before it takes them; ``subject`` holds the candidate's words.
+    """
 
     result: WriteResult
     put: tuple[Memory, ...] = ()
@@ -100,7 +96,11 @@ def reconcile(
 
 
 def _same(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
-    exact = [one for one in current if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)]
+    exact = [
+        one
+        for one in current
+        if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)
+    ]
     if exact:
         return exact[0]
     near = sorted((one for one in current if one.similarity >= calibration.reinforce), key=lambda one: -one.similarity)
@@ -117,50 +117,23 @@ def _values_agree(candidate: Candidate, memory: Memory) -> bool:
     return agree(candidate.value, memory.value)
 
 
-def agree(one: str, other: str) -> bool:
-    """Are two values the same: equal words, or one a fuller form of the other ("Austin" and "Austin, Texas")?"""
-    a, b = set(normal(one).split()), set(normal(other).split())
-    return bool(a and b) and (a <= b or b <= a) and numbers(one) == numbers(other)
-
-
-def says_the_same(candidate: Candidate, memory: Memory) -> bool:
-    """The guards beside the cosine: subject, attribute, value, polarity, numbers, names and dates must not differ."""
-    if subject_of(memory) != candidate.subject or (memory.attribute or None) != candidate.attribute:
-        return False
-    if candidate.attribute and candidate.value and memory.value and not agree(candidate.value, memory.value):
-        return False
-    if _negative(candidate.content) != _negative(memory.content) or candidate.ends != bool(memory.metadata.get("ends")):
-        return False
-    if numbers(undated(candidate.content)) != numbers(undated(memory.content)) or candidate.change:
-        return False
-    if candidate.happens_at and memory.happens_at and abs(candidate.happens_at - memory.happens_at) > SAME_DAY:
-        return False
-    mine, theirs = set(_PROPER.findall(candidate.content)), set(_PROPER.findall(memory.content))
-    return not (mine and theirs) or mine <= theirs or theirs <= mine
-
-
-def undated(content: str) -> str:
-    """Without the date that extraction appended."""
-    return re.sub(r" \([^()]{4,60}\d{4}[^()]*\)$", "", content)
-
-
-def subject_of(memory: Memory) -> str:
-    """``type:slug`` out of the key."""
-    parts = memory.key.split("|")
-    return f"{parts[1]}:{parts[2]}" if len(parts) >= 3 else "person:user"
-
-
-def _negative(text: str) -> bool:
-    return bool(_NOT.search(text))
-
-
-def _again(candidate: Candidate, same: Known, now: datetime, calibration: Calibration, policy: MemoryPolicy) -> Decision:
+def _again(
+    candidate: Candidate, same: Known, now: datetime, calibration: Calibration, policy: MemoryPolicy
+) -> Decision:
     memory = same.memory
     if candidate.message_id is not None and any(_same_evidence(candidate, evidence) for evidence in memory.evidence):
-        return Decision(result=_result(Act.DUPLICATE, candidate, memory.id, "this sentence was already taken"), subject=memory)
+        return Decision(
+            result=_result(Act.DUPLICATE, candidate, memory.id, "this sentence was already taken"), subject=memory
+        )
     grown = reinforced(memory, candidate, policy, now)
     if _fuller(candidate, memory) and (same.similarity >= calibration.upgrade or candidate.attribute is not None):
-        version = Version(at=now, content=memory.content, status=memory.status, reason="a fuller wording", changed={"value": memory.value})
+        version = Version(
+            at=now,
+            content=memory.content,
+            status=memory.status,
+            reason="a fuller wording",
+            changed={"value": memory.value},
+        )
         grown = evolve(
             grown,
             content=candidate.content,
@@ -172,8 +145,14 @@ def _again(candidate: Candidate, same: Known, now: datetime, calibration: Calibr
             happens_at=candidate.happens_at or memory.happens_at,
         )
         reason = f"a fuller wording of {memory.content!r}"
-        return Decision(result=_result(Act.UPGRADED, candidate, memory.id, reason), put=(grown,), subject=grown, reworded=True)
-    reason = "the same words" if normal(candidate.content) == normal(memory.content) else f"says the same as {memory.content!r}"
+        return Decision(
+            result=_result(Act.UPGRADED, candidate, memory.id, reason), put=(grown,), subject=grown, reworded=True
+        )
+    reason = (
+        "the same words"
+        if normal(candidate.content) == normal(memory.content)
+        else f"says the same as {memory.content!r}"
+    )
     return Decision(result=_result(Act.REINFORCED, candidate, memory.id, reason), put=(grown,), subject=grown)
 
 
@@ -185,40 +164,12 @@ def _fuller(candidate: Candidate, memory: Memory) -> bool:
     """Does the candidate say all of the old wording and clearly more?"""
     old, new = set(tokens(undated(memory.content))), set(tokens(undated(candidate.content)))
     trusted = TRUST_ORDER.index(candidate.trust) >= TRUST_ORDER.index(memory.trust)
-    return trusted and len(new) >= len(old) + 1 and len(old & new) >= 0.7 * len(old) and len(candidate.content) <= 2.5 * len(memory.content) + 80
-
-
-def reinforced(memory: Memory, candidate: Candidate, policy: MemoryPolicy, now: datetime) -> Memory:
-    """The memory with one more piece of evidence: surer, weightier, never twice the same weight for the same words.
-
-    Importance gains ``importance_per_doubling`` each time the number of tellings doubles, up to the ceiling, so that a
-    fact told fifty times outranks one told once, and telling it on and on does not outrank an allergy.
-    """
-    told = memory.reinforcements + 1
-    gain = policy.importance_per_doubling * (math.log2(told + 1) - math.log2(told))
-    ceiling = max(policy.importance_ceiling, memory.importance)
-    trust = max(memory.trust, candidate.trust, key=TRUST_ORDER.index)
-    status = memory.status if memory.status is Status.CONFIRMED else Status.REINFORCED
-    return evolve(
-        memory,
-        evidence=bounded((*memory.evidence, evidence_of(candidate)), policy.evidence_kept),
-        confidence=round(memory.confidence + policy.confidence_gain * (1 - memory.confidence), 4),
-        importance=round(min(ceiling, max(memory.importance, candidate.importance) + gain), 2),
-        reinforcements=told,
-        last_reinforced_at=max(memory.last_reinforced_at or candidate.at, candidate.at),
-        status=status,
-        trust=trust,
-        pinned=memory.pinned or candidate.pin is not None,
-        pin_kind=memory.pin_kind or candidate.pin,
-        should_do=candidate.should_do or memory.should_do,
-        proactive_use=candidate.proactive or memory.proactive_use,
-        updated_at=now,
+    return (
+        trusted
+        and len(new) >= len(old) + 1
+        and len(old & new) >= 0.7 * len(old)
+        and len(candidate.content) <= 2.5 * len(memory.content) + 80
     )
-
-
-def bounded(evidence: tuple[Evidence, ...], most: int) -> tuple[Evidence, ...]:
-    """The first piece and the latest ones."""
-    return evidence if len(evidence) <= most else (evidence[0], *evidence[-(most - 1) :])
 
 
 def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: MemoryPolicy) -> Decision:
@@ -233,7 +184,9 @@ def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: Memory
         history=(*waiting.memory.history, version),
     )
     reason = "it waited for confirmation, and the user said it"
-    return Decision(result=_result(Act.REINFORCED, candidate, grown.id, reason), put=(grown,), subject=grown, reworded=True)
+    return Decision(
+        result=_result(Act.REINFORCED, candidate, grown.id, reason), put=(grown,), subject=grown, reworded=True
+    )
 
 
 # --- does it replace something? ---------------------------------------------------------------------------------------
@@ -249,45 +202,73 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
         if not generic and not agree(candidate.value, memory.value) and not _mentions(candidate.value, memory.content):
             return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
     if candidate.at < asserted_at(memory):
-        older = _as_history(candidate, id, now, memory)
-        return Decision(result=_result(Act.INSERTED, candidate, id, f"an earlier value; {memory.content!r} is newer and stays", memory.id), put=(older,), subject=older, reworded=True)
+        older = as_history(candidate, id, now, memory)
+        return Decision(
+            result=_result(
+                Act.INSERTED, candidate, id, f"an earlier value; {memory.content!r} is newer and stays", memory.id
+            ),
+            put=(older,),
+            subject=older,
+            reworded=True,
+        )
     if TRUST_ORDER.index(candidate.trust) < TRUST_ORDER.index(Trust.USER_STATED) <= TRUST_ORDER.index(memory.trust):
         waits = evolve(memory_of(candidate, id, now), status=Status.CANDIDATE, slot=None)
-        return Decision(result=_result(Act.INSERTED, candidate, id, f"only inferred, so it waits beside {memory.content!r}", memory.id), put=(waits,), subject=waits, reworded=True)
+        return Decision(
+            result=_result(
+                Act.INSERTED, candidate, id, f"only inferred, so it waits beside {memory.content!r}", memory.id
+            ),
+            put=(waits,),
+            subject=waits,
+            reworded=True,
+        )
     return _supersede(candidate, [holder], id, now)
 
 
-def _as_history(candidate: Candidate, id: str, now: datetime, holder: Memory) -> Memory:
-    """An older value that arrives late: kept as history, not as what is true now."""
-    fresh = memory_of(candidate, id, now)
-    return evolve(fresh, slot=None, status=Status.DEPRECATED, valid_to=holder.valid_from or asserted_at(holder), superseded_by=holder.id, pinned=False, pin_kind=None)
-
-
-def asserted_at(memory: Memory) -> datetime:
-    """When it was last said."""
-    return max((evidence.at for evidence in memory.evidence), default=memory.created_at)
-
-
 def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> list[Known]:
-    """What a statement with a marker of change retires: what it names, or the closest thing of the same subject."""
-    if not (candidate.change or candidate.ends) or candidate.negated and not candidate.change:
+    """What a statement with a marker of change retires: what it names, or the closest thing said about the same."""
+    if not (candidate.change or candidate.ends) or (candidate.negated and not candidate.change):
         return []
-    same_subject = [one for one in current if subject_of(one.memory) == candidate.subject and _retirable(candidate, one.memory)]
+    able = [one for one in current if subject_of(one.memory) == candidate.subject and _retirable(candidate, one.memory)]
     named = candidate.changed_from or (candidate.value if candidate.ends else None)
-    found: list[Known] = []
-    if named:
-        found = [one for one in same_subject if _mentions(named, one.memory.content) and (one.similarity == 0.0 or one.similarity >= 0.5 * calibration.related)]
-    if not found:
-        least = calibration.related + (UNNAMED if named else 0.0)
-        near = [one for one in same_subject if one.similarity >= least and one.memory.attribute not in ("name", "allergy", "condition")]
-        found = sorted(near, key=lambda one: -one.similarity)[:1]
-    return found[:4]
+    found = [
+        one
+        for one in able
+        if named and _mentions(named, one.memory.content) and one.similarity >= 0.5 * calibration.related
+    ]
+    if found:
+        return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
+    spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
+    least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
+    near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
+    return sorted(near, key=lambda one: -one.similarity)[:1]
+
+
+_DOING = re.compile(
+    r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
+    r"always|usually|been|mostly|mainly|exclusively|entirely|"
+    r"\w+ly|switched to|started|moved to) )*(?P<verb>[a-z-]+)",
+    re.I,
+)
+
+
+def _same_doing(candidate: Candidate, memory: Memory) -> bool:
+    """A weak marker needs the same verb, a strong one a word in common."""
+    shared = meaning_words(candidate.content) & meaning_words(memory.content)
+    if not candidate.changed_weakly:
+        return bool(shared)
+    mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
+    return bool(mine and theirs and set(tokens(mine["verb"])) & set(tokens(theirs["verb"])))
 
 
 def _retirable(candidate: Candidate, memory: Memory) -> bool:
-    if asserted_at(memory) > candidate.at or memory.metadata.get("ends"):
+    if asserted_at(memory) >= candidate.at or memory.metadata.get("ends"):
         return False
-    if memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin") and memory.attribute != candidate.attribute:
+    if memory.happens_at is not None and memory.attribute is None:
+        return False
+    if (
+        memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin")
+        and memory.attribute != candidate.attribute
+    ):
         return False
     return memory.kind not in (Kind.CONTRADICTION, Kind.BOUNDARY, Kind.STYLE_ADJUSTMENT)
 
@@ -301,7 +282,13 @@ def _supersede(candidate: Candidate, old: Sequence[Known], id: str, now: datetim
     fresh = memory_of(candidate, id, now)
     manual = next((one.memory for one in old if one.memory.pinned and one.memory.pin_kind is not None), None)
     if manual is not None and manual.attribute == candidate.attribute and not candidate.ends:
-        fresh = evolve(fresh, pinned=True, pin_kind=manual.pin_kind, importance=manual.importance, proactive_use=manual.proactive_use)
+        fresh = evolve(
+            fresh,
+            pinned=True,
+            pin_kind=manual.pin_kind,
+            importance=manual.importance,
+            proactive_use=manual.proactive_use,
+        )
     fresh = evolve(fresh, supersedes=old[0].memory.id)
     retired = tuple(superseded(one.memory, by=fresh, now=now) for one in old)
     quoted = ", ".join(repr(one.memory.content) for one in old)
@@ -310,25 +297,6 @@ def _supersede(candidate: Candidate, old: Sequence[Known], id: str, now: datetim
         put=(*retired, fresh),
         subject=fresh,
         reworded=True,
-    )
-
-
-def superseded(memory: Memory, *, by: Memory, now: datetime) -> Memory:
-    """The old value: true until the new one began, kept with its history, its slot free."""
-    until = by.valid_from or by.created_at
-    if memory.valid_from is not None and until < memory.valid_from:
-        until = max(memory.valid_from, asserted_at(by))
-    version = Version(at=now, content=memory.content, status=memory.status, reason=f"superseded by {by.id}", changed={"pinned": memory.pinned, "pin_kind": memory.pin_kind.value if memory.pin_kind else None, "slot": memory.slot})
-    return evolve(
-        memory,
-        status=Status.DEPRECATED,
-        slot=None,
-        valid_to=until,
-        superseded_by=by.id,
-        pinned=False,
-        pin_kind=None,
-        updated_at=now,
-        history=(*memory.history, version),
     )
 
 
@@ -345,9 +313,11 @@ def _opposed(candidate: Candidate, current: Sequence[Known], calibration: Calibr
             denied = memory.attribute == candidate.attribute and _denies(candidate) != _denied(memory)
             if flipped or denied:
                 return one
-        if one.similarity >= calibration.upgrade and candidate.attribute is None and memory.attribute is None:
-            if _negative(candidate.content) != _negative(memory.content) and _shared(candidate.content, memory.content) >= 0.6:
-                return one
+        if candidate.attribute is not None or memory.attribute is not None or one.similarity < calibration.upgrade:
+            continue
+        opposite = negative(candidate.content) != negative(memory.content)
+        if opposite and _shared(candidate.content, memory.content) >= 0.6:
+            return one
     return None
 
 
@@ -392,7 +362,13 @@ def _contradict(candidate: Candidate, other: Known, id: str, spare_id: str, now:
         derived_from=(memory.id, id),
     )
     reason = f"contradicts {memory.content!r}; both are kept until it is settled"
-    return Decision(result=_result(Act.INSERTED, candidate, id, reason, memory.id), put=(fresh, note), subject=fresh, reworded=True, contradiction=note)
+    return Decision(
+        result=_result(Act.INSERTED, candidate, id, reason, memory.id),
+        put=(fresh, note),
+        subject=fresh,
+        reworded=True,
+        contradiction=note,
+    )
 
 
 # --- new, or from outside ---------------------------------------------------------------------------------------------
@@ -402,7 +378,12 @@ def _from_outside(candidate: Candidate, mine: Sequence[Known], id: str, now: dat
     words = normal(candidate.content)
     twin = next((one for one in mine if one.memory.key == candidate.key and normal(one.memory.content) == words), None)
     if twin is not None:
-        return Decision(result=_result(Act.DUPLICATE, candidate, twin.memory.id, "already known; words from outside add nothing to it"), subject=twin.memory)
+        return Decision(
+            result=_result(
+                Act.DUPLICATE, candidate, twin.memory.id, "already known; words from outside add nothing to it"
+            ),
+            subject=twin.memory,
+        )
     return _insert(candidate, id, now, "from outside: it waits for confirmation and is not recalled until then")
 
 
@@ -411,62 +392,12 @@ def _insert(candidate: Candidate, id: str, now: datetime, reason: str) -> Decisi
     return Decision(result=_result(Act.INSERTED, candidate, id, reason), put=(fresh,), subject=fresh, reworded=True)
 
 
-def evidence_of(candidate: Candidate) -> Evidence:
-    return Evidence(
-        message_id=candidate.message_id,
-        at=candidate.at,
-        quote=candidate.quote,
-        session_id=candidate.session_id,
-        channel=candidate.channel,
-        trust=candidate.trust,
-    )
-
-
-def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
-    """The memory that a candidate becomes."""
-    marks = {name: "1" for name, on in (("ends", candidate.ends), ("negated", candidate.negated), ("single", candidate.single)) if on}
-    return Memory(
-        id=id,
-        content=candidate.content,
-        domain=candidate.domain,
-        kind=candidate.kind,
-        created_at=now,
-        updated_at=now,
-        key=candidate.key,
-        slot=candidate.slot,
-        attribute=candidate.attribute,
-        value=candidate.value,
-        entities=candidate.entities,
-        label=candidate.label,
-        status=candidate.status,
-        persona=candidate.persona,
-        importance=candidate.importance,
-        confidence=candidate.confidence,
-        epistemic=candidate.epistemic,
-        time_scope=candidate.time_scope,
-        sensitivity=candidate.sensitivity,
-        trust=candidate.trust,
-        source=candidate.source,
-        surface=candidate.surface,
-        made_by=candidate.made_by,
-        session_id=candidate.session_id,
-        evidence=(evidence_of(candidate),),
-        pinned=candidate.pin is not None,
-        pin_kind=candidate.pin,
-        pin_session_id=candidate.pin_session_id,
-        proactive_use=candidate.proactive or Proactive.ONLY_WHEN_RELEVANT,
-        should_do=candidate.should_do,
-        retrieval_keywords=candidate.keywords,
-        valence=candidate.valence,
-        arousal=candidate.arousal,
-        valid_from=candidate.valid_from or candidate.at,
-        valid_to=candidate.valid_to,
-        happens_at=candidate.happens_at,
-        metadata={**candidate.metadata, **marks, **({"rule": candidate.rule} if candidate.rule else {})},
-    )
-
-
 def _result(act: Act, candidate: Candidate, id: str | None, reason: str, previous: str | None = None) -> WriteResult:
     return WriteResult(
-        act=act, reason=reason, subject_id=id, content=candidate.content, previous_id=previous, made_by=candidate.made_by
+        act=act,
+        reason=reason,
+        subject_id=id,
+        content=candidate.content,
+        previous_id=previous,
+        made_by=candidate.made_by,
     )

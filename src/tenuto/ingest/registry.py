@@ -1,7 +1,8 @@
 """The user's entities: counted when mentioned, merged when they are one, and every merge can be taken back.
 
-A merge moves the duplicate's memories over by adding the standing entity to them, and notes which ones it touched; undoing
-it takes exactly that back. Merges above ``memory.merge_confidence`` apply themselves; the others wait as proposals.
+A merge moves the duplicate's memories over by adding the standing entity to them, and notes which ones it touched;
+undoing it takes exactly that back. Merges above ``memory.merge_confidence`` apply themselves; the others wait as
+proposals.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def known(reader: Reader) -> list[Entity]:
     return reader.find(Entity, order="-mentions", limit=MOST)
 
 
-def note(writing: Writing, mentions: Iterable[Mention], together: frozenset[tuple[str, str]], trust: Trust) -> list[str]:
+def note(
+    writing: Writing, mentions: Iterable[Mention], together: frozenset[tuple[str, str]], trust: Trust
+) -> list[str]:
     """Count the mentions of one message, make new entities, and look for names that are one; the ids of new ones."""
     tx, now = writing.tx, writing.now
     fresh: list[str] = []
@@ -136,7 +139,9 @@ def undo_merge(writing: Writing, merge: EntityMerge) -> EntityMerge:
     """Take a merge back: exactly what it moved, and nothing that was added since."""
     tx, now = writing.tx, writing.now
     if merge.status is not MergeStatus.APPLIED:
-        raise Conflict(f"The merge {merge.id} is {merge.status}, so there is nothing to take back.", code="merge_not_applied")
+        raise Conflict(
+            f"The merge {merge.id} is {merge.status}, so there is nothing to take back.", code="merge_not_applied"
+        )
     duplicate, into = tx.get(Entity, merge.duplicate), tx.get(Entity, merge.into)
     for memory in tx.get_many(Memory, merge.moved).values():
         tx.put(evolve(memory, entities=tuple(id for id in memory.entities if id != merge.into)))

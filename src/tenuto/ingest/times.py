@@ -3,8 +3,8 @@
 "Next Friday" means something only together with the message's own time, so every expression becomes a span of days (or
 an instant) at once and the memory keeps the date, not the words. Weeks begin on Monday. A bare weekday or month looks
 back when the sentence is in the past tense and ahead otherwise; "last Friday" is the latest one before today, "next
-Friday" the Friday of next week, "this Friday" the coming one. Numeric dates are read by dateutil, months first where both
-readings are possible. What would break this: guessing. What is not understood yields nothing.
+Friday" the Friday of next week, "this Friday" the coming one. Numeric dates are read by dateutil, months first where
+both readings are possible. What would break this: guessing. What is not understood yields nothing.
 """
 
 from __future__ import annotations
@@ -17,36 +17,14 @@ from datetime import datetime, timedelta, tzinfo
 from dateutil import parser as dateutil_parser
 from dateutil.relativedelta import relativedelta
 
-_NUMBERS = {
-    word: number
-    for number, words in enumerate(
-        "zero|one a an|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
-        "eighteen|nineteen|twenty".split("|")
-    )
-    for word in words.split()
-} | {
-    "couple": 2,
-    "a couple": 2,
-    "a couple of": 2,
-    "few": 3,
-    "a few": 3,
-    "several": 4,
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "half a": 0.5,
-}
-_DAYS = {d: i for i, d in enumerate("monday tuesday wednesday thursday friday saturday sunday".split())} | {
-    d: i for i, d in enumerate("mon tue wed thu fri sat sun".split())
-}
-_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}
-_MONTHS = {
-    m: i
-    for i, m in enumerate(
-        "january february march april may june july august september october november december".split(), 1
-    )
-} | {m: i for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_MONTHS |= {"sept": 9}
+from tenuto.ingest.lexicon import ordered
+
+_NUMBERS: dict[str, float] = {word: number for number, word in enumerate(ordered("numbers"))} | {
+    "a": 1, "an": 1, "couple": 2, "a couple": 2, "a couple of": 2, "few": 3, "a few": 3, "several": 4, "thirty": 30,
+    "forty": 40, "fifty": 50, "half a": 0.5,
+}  # fmt: skip
+_DAYS = {word: number % 7 for number, word in enumerate(ordered("weekdays"))} | {"tues": 1, "thur": 3, "thurs": 3}
+_MONTHS = {word: number % 12 + 1 for number, word in enumerate(ordered("months"))} | {"sept": 9}
 _SEASONS = {"spring": (3, 1), "summer": (6, 1), "autumn": (9, 1), "fall": (9, 1), "winter": (12, 1)}
 _HOLIDAYS = {
     "christmas": (12, 25),
@@ -67,33 +45,44 @@ _PARTS = {
     "midnight": 0,
 }
 
-_N = r"(?P<n>\d{1,3}|a couple of|a couple|a few|half a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|several|an?)"
+_N = (
+    r"(?P<n>\d{1,3}|a couple of|a couple|a few|half a|one|two|three|four|five|six|seven|eight|nine|ten|eleven|"
+    r"twelve|fifteen|twenty|thirty|several|an?)"
+)
 _UNIT = r"(?P<unit>minute|hour|day|week|weekend|fortnight|month|year|decade)s?"
 _DAY = r"(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday|mon|tues?|wed|thurs?|thur|fri|sat|sun)\b\.?"
 _MONTH = (
-    r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|"
+    r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|"
+    r"mar|apr|jun|jul|"
     r"aug|sept?|oct|nov|dec)\b\.?"
 )
 _ORD = r"(?P<dom>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _LOOKS = re.compile(
-    r"\d|\b(?:today|tonight|tomorrow|tmrw|yesterday|now|ago|last|next|this|weeks?|months?|years?|days?|morning|evening|afternoon|noon|night|monday|tuesday|wednesday|"
-    r"thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|"
-    r"aug|sept?|oct|nov|dec|mon|tues?|wed|thurs?|fri|sat|sun|spring|summer|autumn|fall|winter|christmas|halloween|valentine's|new year's|since|until|weekend|recently|"
+    r"\d|\b(?:today|tonight|tomorrow|tmrw|yesterday|now|ago|last|next|this|weeks?|months?|years?|days?|morning|"
+    r"evening|afternoon|noon|night|monday|tuesday|wednesday|"
+    r"thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|"
+    r"november|december|jan|feb|mar|apr|jun|jul|"
+    r"aug|sept?|oct|nov|dec|mon|tues?|wed|thurs?|fri|sat|sun|spring|summer|autumn|fall|winter|christmas|"
+    r"halloween|valentine's|new year's|since|until|weekend|recently|"
     r"other day|hours?|minutes?|eve)\b",
     re.I,
 )
 _PAST = re.compile(
-    r"\b(?:was|were|went|did|had|got|took|made|saw|came|bought|met|lost|found|left|started|began|told|gave|won|ran|felt|had been|[a-z]{3,}ed|ago|spent|taught|wrote|ate|drove|flew|became|broke|quit|sold|read|finally)\b",
+    r"\b(?:was|were|went|did|had|got|took|made|saw|came|bought|met|lost|found|left|started|began|told|gave|won|"
+    r"ran|felt|had been|[a-z]{3,}ed|ago|spent|taught|wrote|ate|drove|flew|became|broke|quit|sold|read|finally)\b",
     re.I,
 )
 _FUTURE = re.compile(
-    r"\b(?:will|'ll|going to|gonna|shall|plan(?:ning)? to|by|due|until|deadline|want to|hope to|upcoming|have to|need to|is on|are on|remind)\b",
+    r"\b(?:will|'ll|going to|gonna|shall|plan(?:ning)? to|by|due|until|deadline|want to|hope to|upcoming|have "
+    r"to|need to|is on|are on|remind)\b",
     re.I,
 )
 _CLOCK = re.compile(
-    r"\b(?:at|by|from|around|about|until|@)?\s*(?:(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)\s*(?P<ap>[ap]\.?m\.?)?|(?P<h2>1[0-2]|0?[1-9])\s*(?P<ap2>[ap]\.?m\.?)|"
-    r"(?<=at )(?P<h3>1[0-2]|[1-9])(?: o'clock)?(?![\d:/%.]|\s*(?:percent|years|months|people|kg|miles|km|dollars)))(?=\W|$)",
+    r"\b(?:at|by|from|around|about|until|@)?\s*(?:(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)\s*(?P<ap>[ap]\.?m\.?)?|"
+    r"(?P<h2>1[0-2]|0?[1-9])\s*(?P<ap2>[ap]\.?m\.?)|"
+    r"(?<=at )(?P<h3>1[0-2]|[1-9])(?: o'clock)?(?![\d:/%.]|\s*(?:percent|years|months|people|kg|miles|km|"
+    r"dollars)))(?=\W|$)",
     re.I,
 )
 
@@ -159,7 +148,8 @@ def lasting_since(text: str, at: datetime) -> datetime | None:
     lowered = text.lower().replace("’", "'")
     match = _DURATION.search(lowered)
     if match and re.search(
-        r"\b(?:'ve|'s|have|has)(?: \w+)? (?:been|had|lived|worked|known|owned|played|studied|taught|used|practi[sc]ed)\b|\b(?:past|last) ",
+        r"\b(?:'ve|'s|have|has)(?: \w+)? (?:been|had|lived|worked|known|owned|played|studied|taught|used|"
+        r"practi[sc]ed)\b|\b(?:past|last) ",
         lowered,
     ):
         return _back(at, _number(match["n"]), match["unit"])
@@ -457,15 +447,18 @@ _RULES = [
     _rule(rf"\b{_N} {_UNIT} from (?:now|today)\b", _ahead),
     _rule(rf"(?<!every )(?<!each )\b(?:on )?(?:{_WHICH} )?{_DAY}{_PARTWORD}(?!s)", _weekday),
     _rule(
-        rf"\b(?:the )?{_WHICH} (?P<unit2>weekend|week|month|year|spring|summer|autumn|fall|winter|morning|afternoon|evening)\b",
+        rf"\b(?:the )?{_WHICH} (?P<unit2>weekend|week|month|year|spring|summer|autumn|fall|winter|morning|"
+        rf"afternoon|evening)\b",
         _relative_unit,
     ),
     _rule(
-        r"\b(?:on |over |at |for |before |after )?(?P<which>last |next |this )?(?P<holiday>christmas eve|christmas|new year's eve|new year's day|halloween|valentine's day)\b",
+        r"\b(?:on |over |at |for |before |after )?(?P<which>last |next |this )?(?P<holiday>christmas eve|"
+        r"christmas|new year's eve|new year's day|halloween|valentine's day)\b",
         _holiday,
     ),
     _rule(
-        rf"\b(?:in|since|until|till|by|from|during|of|starting|early|mid|late|before|after) (?:early |mid-?|late )?{_MONTH}(?:,? (?:of )?{_YEAR})?",
+        rf"\b(?:in|since|until|till|by|from|during|of|starting|early|mid|late|before|after) (?:early |mid-?|"
+        rf"late )?{_MONTH}(?:,? (?:of )?{_YEAR})?",
         _month_name,
     ),
     _rule(rf"\b(?P<which>last |next |this ){_MONTH}", _month_name),
@@ -522,7 +515,8 @@ def _bare_clock(text: str, lowered: str, at: datetime) -> list[When]:
 
 
 _EVERY = re.compile(
-    r"\b(?:every|each) (?:single |other )?(?P<unit>day|morning|evening|night|week|month|year|weekday|weekend|monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
+    r"\b(?:every|each) (?:single |other )?(?P<unit>day|morning|evening|night|week|month|year|weekday|weekend|"
+    r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
     r"afternoon|hour|quarter|summer|winter|christmas)\b|\b(?P<adv>daily|weekly|monthly|yearly|annually|nightly)\b|"
     r"\bon (?P<days>mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays)\b|"
     r"\b(?P<times>once|twice|(?:\d|two|three|four|five|six) times) (?:a|per|each|every) (?P<per>day|week|month|year)\b",

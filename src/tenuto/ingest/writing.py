@@ -70,16 +70,31 @@ class Writing:
         """Ask for the vectors that are missing."""
         if self.unembedded:
             self.tx.add(
-                Job(id=self.deps.ids("job", self.now), kind="embed", created_at=self.now, run_at=self.now, dedupe="embed")
+                Job(
+                    id=self.deps.ids("job", self.now),
+                    kind="embed",
+                    created_at=self.now,
+                    run_at=self.now,
+                    dedupe="embed",
+                )
             )
 
 
-def settle(writing: Writing, candidate: Candidate, vector: Vectors | None, *, guard_echo: bool = False) -> tuple[WriteResult, Memory | None]:
+def settle(
+    writing: Writing, candidate: Candidate, vector: Vectors | None, *, guard_echo: bool = False
+) -> tuple[WriteResult, Memory | None]:
     """Write one candidate; what came of it, and the memory that holds it now."""
     known = _known(writing, candidate, vector)
     calibration = writing.deps.embedder.calibration
     if guard_echo:
-        echo = next((one for one in known if echoes(candidate.content, one.memory.content, one.similarity, calibration.reinforce)), None)
+        echo = next(
+            (
+                one
+                for one in known
+                if echoes(candidate.content, one.memory.content, one.similarity, calibration.reinforce)
+            ),
+            None,
+        )
         if echo is not None:
             return _refused(candidate, f"an echo of {echo.memory.content!r}", echo.memory.id), None
     ids, now = writing.deps.ids, writing.now
@@ -95,7 +110,9 @@ def settle(writing: Writing, candidate: Candidate, vector: Vectors | None, *, gu
     return _write(writing, candidate, decision, vector)
 
 
-def _write(writing: Writing, candidate: Candidate, decision: Decision, vector: Vectors | None) -> tuple[WriteResult, Memory | None]:
+def _write(
+    writing: Writing, candidate: Candidate, decision: Decision, vector: Vectors | None
+) -> tuple[WriteResult, Memory | None]:
     tx, subject = writing.tx, decision.subject
     for memory in decision.put:
         memory = _within_pins(writing, memory)
@@ -115,7 +132,9 @@ def _write(writing: Writing, candidate: Candidate, decision: Decision, vector: V
         writing.event("memory.contradiction", "memory", decision.contradiction.id)
     result = decision.result
     if result.act is not Act.DUPLICATE and result.subject_id:
-        writing.event(f"memory.{result.act}", "memory", result.subject_id, previous=result.previous_id, made_by=result.made_by)
+        writing.event(
+            f"memory.{result.act}", "memory", result.subject_id, previous=result.previous_id, made_by=result.made_by
+        )
     return result, subject
 
 

@@ -1,6 +1,7 @@
 """What models are asked, as text files that a reader can edit.
 
-``load`` reads the packaged text, or the file of the same name in the directory that the setting ``model.prompts`` names.
+``load`` reads the packaged text, or the file of the same name in the directory that the setting ``model.prompts``
+names.
 """
 
 from __future__ import annotations
