@@ -29,6 +29,7 @@ from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
+from tenuto.recall.surround import cards, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
@@ -100,10 +101,33 @@ class UserMemory:
         """The right few things for a query, best first, each with its reasons."""
         return recall(self._deps, self._scope, query, limit=limit, **filters)
 
-    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
-        """What a model should read now, within ``budget`` tokens."""
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens.
+
+        What the session is about is found on its first message that says something; ``refresh`` finds it anew.
+        """
         hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        return build(self._deps, self._scope, message, hits=hits, budget=budget, **options)
+        lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
+        known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]
+        return build(
+            self._deps,
+            self._scope,
+            message,
+            hits=hits,
+            semantic=lasting,
+            cards=known,
+            budget=budget,
+            session=session,
+            **options,
+        )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""
@@ -326,17 +350,16 @@ class UserMemory:
         return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
-        """The workflow with this id, or the last one that lives in the session with this id."""
+        """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
         with self._deps.store.reading(self.id) as reader:
             found = reader.get(Workflow, id)
-            here = (
-                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
-            )
-        if not here:
-            raise NotFound(
-                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
-            )
-        return self.workflow(here[0].definition, here[0].id)
+            if found is None:
+                sessions = [id, *reader.ids(Session, Where("external_id", "=", id))]
+                living = reader.find(Workflow, Where("session_id", "in", sessions), order="-updated_at", limit=1)
+                found = living[0] if living else None
+        if found is None:
+            raise NotFound(f"There is no workflow '{id[:80]}', and none in such a session.", code="workflow_unknown")
+        return self.workflow(found.definition, found.id)
 
     def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
         """Workflows, the last touched first."""

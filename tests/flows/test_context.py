@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.flows.context_store import START, Watch, furnish, memory, open_store
 
 from tenuto.context.build import build
 from tenuto.errors import BudgetTooSmall, InputError
@@ -17,6 +16,7 @@ from tenuto.records.base import evolve
 from tenuto.records.context import Context
 from tenuto.records.conversation import Message, Session
 from tenuto.records.memory import Memory, Status, Trust
+from tests.flows.context_store import START, Watch, furnish, memory, open_store
 
 
 @dataclass(frozen=True)

@@ -289,9 +289,10 @@ def test_a_model_that_returns_rubbish_costs_nothing_but_itself():
         one.check()
     assert model.asked > 10
     told, expected = world.user().summaries(limit=200), plain.user().summaries(limit=200)
-    assert [(one.kind, one.content, one.made_by) for one in told] == [
-        (one.kind, one.content, one.made_by) for one in expected
-    ]
+    for kind in ("rolling", "range", "session", "topic"):
+        assert [one.content for one in told if one.kind == kind] == [
+            one.content for one in expected if one.kind == kind
+        ]
     assert all(one.made_by == "rules" for one in told)
     assert world.user().session_state().rolling_last_error
     assert world.user().state().axes == plain.user().state().axes

@@ -86,7 +86,7 @@ def select(
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
     for entity, text in cards:
-        sheet.offer("cards", "entity", entity, text)
+        sheet.offer("cards", "entity", entity, render.escape(text))
     for record in semantic:
         if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)

@@ -11,7 +11,7 @@ another user's row could come back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,11 +50,14 @@ def recall(
 ) -> Recalled:
     """The best ``limit`` things for ``query`` that may be handed over, best first."""
     request = check(query, deps.policy.limits, limit=limit, kinds=kinds, profile=profile, **given)
+    wanted = request.filters
+    if wanted.speaker is not None:
+        wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
     vector, notes = _embed_query(deps, request.text)
     index = _fresh(deps, scope.user, vector is not None, notes)
     found = _Search(deps, scope, request, index, vector)
     with deps.store.reading(scope.user) as reader:
-        allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
+        allowed = filters.mask(found.view, index, reader, wanted, scope.persona)
         if not allowed.any():
             return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
         ranked = found.ranked(reader, allowed)
