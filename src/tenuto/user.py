@@ -350,17 +350,16 @@ class UserMemory:
         return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
-        """The workflow with this id, or the last one that lives in the session with this id."""
+        """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
         with self._deps.store.reading(self.id) as reader:
             found = reader.get(Workflow, id)
-            here = (
-                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
-            )
-        if not here:
-            raise NotFound(
-                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
-            )
-        return self.workflow(here[0].definition, here[0].id)
+            if found is None:
+                sessions = [id, *reader.ids(Session, Where("external_id", "=", id))]
+                living = reader.find(Workflow, Where("session_id", "in", sessions), order="-updated_at", limit=1)
+                found = living[0] if living else None
+        if found is None:
+            raise NotFound(f"There is no workflow '{id[:80]}', and none in such a session.", code="workflow_unknown")
+        return self.workflow(found.definition, found.id)
 
     def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
         """Workflows, the last touched first."""
