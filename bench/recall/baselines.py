@@ -19,7 +19,10 @@ class Simple:
         self.vectors = embedder.embed([turn.text for turn in turns])
         self._text = _Bm25([words.tokens(turn.text) for turn in turns])
         self._dated = _Bm25(
-            [words.tokens(f"{turn.name or ''} {turn.at:%A} {turn.at.day} {turn.at:%B} {turn.at.year} {turn.text}") for turn in turns]
+            [
+                words.tokens(f"{turn.name or ''} {turn.at:%A} {turn.at.day} {turn.at:%B} {turn.at.year} {turn.text}")
+                for turn in turns
+            ]
         )
         self._named = embedder.embed([f"{turn.name}: {turn.text}" if turn.name else turn.text for turn in turns])
 

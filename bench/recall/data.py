@@ -1,7 +1,8 @@
 """The evaluation data, read from a directory that the caller names. Nothing of it is part of the project.
 
-LoCoMo (CC BY-NC 4.0) and RealMem (Apache-2.0) are public; each line of ``locomo.jsonl.gz`` and ``realmem-1to5.jsonl.gz`` is
-one conversation: ``{id, turns: [{tid, sess, date, speaker, text}], questions: [{qid, q, cat, ev, evs, before?}]}``.
+LoCoMo (CC BY-NC 4.0) and RealMem (Apache-2.0) are public; each line of ``locomo.jsonl.gz`` and
+``realmem-1to5.jsonl.gz`` is one conversation: ``{id, turns: [{tid, sess, date, speaker, text}], questions: [{qid, q,
+cat, ev, evs, before?}]}``.
 """
 
 from __future__ import annotations

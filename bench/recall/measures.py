@@ -42,7 +42,9 @@ def by_session(found: Sequence[int], wanted: frozenset[int]) -> dict[str, float]
     return {f"sR@{k}": len(wanted & set(distinct[:k])) / len(wanted) for k in KS}
 
 
-def in_budget(found: Sequence[tuple[str, str]], wanted: frozenset[str], count: Callable[[str], int]) -> dict[str, float]:
+def in_budget(
+    found: Sequence[tuple[str, str]], wanted: frozenset[str], count: Callable[[str], int]
+) -> dict[str, float]:
     """Evidence recall in so many tokens of returned text; ``found`` holds (message id, text) in rank order."""
     measures = {f"{budget} tok": 0.0 for budget in BUDGETS}
     used, seen = 0, set()

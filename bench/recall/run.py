@@ -2,7 +2,8 @@
 
     python -m bench.recall --data DIR [--set locomo realmem supersession] [--ablation] [--cache FILE]
 
-Offline, no model. Questions of RealMem stand inside the stream: each is asked when only the sessions before it are kept.
+Offline, no model. Questions of RealMem stand inside the stream: each is asked when only the sessions before it are
+kept.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from tenuto.providers.tokens import LocalTokens
 
 DEPTH = 100
 """Hits asked for, so that ten sessions and 4,000 tokens are reached."""
+POLICY = {"limits": {"text_bytes": 1 << 20}}
+"""One turn of RealMem is larger than the default lets in."""
 ABLATIONS = {
     "without words": {"words": 0},
     "without meaning": {"meaning": 0},
@@ -91,11 +94,16 @@ def run(conversations, table: Table, adversarial: Table, embedder, ablation: boo
         sessions = {turn.id: turn.session for turn in conversation.turns}
         starts = [number for number, turn in enumerate(conversation.turns)]
         with tempfile.TemporaryDirectory() as directory:
-            store = tenuto.open(url or Path(directory) / "bench.db", embedder=embedder, clock=clock, background=False)
+            place = url or Path(directory) / "bench.db"
+            store = tenuto.open(place, embedder=embedder, clock=clock, background=False, policy=POLICY)
             memories = variants(store, conversation.id, ablation)
             kept = 0
             for question in sorted(conversation.questions, key=lambda one: one.before or 10**9):
-                until = len(starts) if question.before is None else sum(t.session < question.before for t in conversation.turns)
+                until = (
+                    len(starts)
+                    if question.before is None
+                    else sum(t.session < question.before for t in conversation.turns)
+                )
                 kept = keep(store, memories["tenuto"], conversation.turns, kept, until, clock)
                 target = adversarial if question.category == "5" else table
                 vector = embedder.embed([question.text], query=True)[0]
@@ -109,9 +117,13 @@ def run(conversations, table: Table, adversarial: Table, embedder, ablation: boo
                     target.add(method, question.category, found)
                 for method, memory in memories.items():
                     target.add(method, question.category, ask(memory, question, sessions, tokens))
-                target.add("tenuto, all kinds", question.category, ask(memories["tenuto"], question, sessions, tokens, None))
+                target.add(
+                    "tenuto, all kinds", question.category, ask(memories["tenuto"], question, sessions, tokens, None)
+                )
             store.close()
-        print(f"  {conversation.id}: {len(conversation.turns)} turns, {len(conversation.questions)} questions", flush=True)
+        print(
+            f"  {conversation.id}: {len(conversation.turns)} turns, {len(conversation.questions)} questions", flush=True
+        )
 
 
 def keep(store, memory, turns, start: int, until: int, clock: Clock) -> int:
@@ -137,7 +149,19 @@ def main() -> None:
         raise SystemExit(data.MISSING.format(path="The evaluation data"))
     directory = Path(given.data)
     embedder = CachedEmbedder(LocalEmbedder(), given.cache) if given.cache else LocalEmbedder()
-    turn_columns = ("R@1", "R@5", "R@10", "R@20", "all@10", "NDCG@10", "sR@10", "500 tok", "1000 tok", "2000 tok", "4000 tok")
+    turn_columns = (
+        "R@1",
+        "R@5",
+        "R@10",
+        "R@20",
+        "all@10",
+        "NDCG@10",
+        "sR@10",
+        "500 tok",
+        "1000 tok",
+        "2000 tok",
+        "4000 tok",
+    )
     if "locomo" in given.set:
         table, adversarial = Table(), Table()
         print("LoCoMo")

@@ -1,7 +1,7 @@
 """What is true now comes first, what was true before stays reachable, through the public surface.
 
-Each case is a user of their own who says two or three things; the question comes later. ``current first``: the first hit
-holds the current value. ``old reachable``: a hit holds the old value when the question is put into the past.
+Each case is a user of their own who says two or three things; the question comes later. ``current first``: the first
+hit holds the current value. ``old reachable``: a hit holds the old value when the question is put into the past.
 """
 
 from __future__ import annotations
@@ -40,16 +40,21 @@ def run(cases: list[dict], embedder, url: str | None) -> None:
                 misses.append((case["id"], question["q"], [(hit.kind.value, hit.text) for hit in hits[:3]]))
             if question["expected_superseded_contains"]:
                 past[family] += 1
-                before = memory.recall(question["q"].replace(" currently", "").replace(" now", "").rstrip("?") + " before?", limit=5)
+                before = memory.recall(
+                    question["q"].replace(" currently", "").replace(" now", "").rstrip("?") + " before?", limit=5
+                )
                 texts = [hit.text for hit in before]
-                old[family] += all(any(_holds(text, value) for text in texts) for value in question["expected_superseded_contains"])
+                old[family] += all(
+                    any(_holds(text, value) for text in texts) for value in question["expected_superseded_contains"]
+                )
     print(f"  {'family':28}{'questions':>10}{'current first':>15}{'old reachable':>15}")
     for family in asked:
         reach = f"{100 * old[family] / past[family]:.1f}" if past[family] else "–"
         print(f"  {family:28}{asked[family]:10}{100 * current[family] / asked[family]:15.1f}{reach:>15}")
     total = sum(asked.values())
-    print(f"  {'all':28}{total:10}{100 * sum(current.values()) / total:15.1f}{100 * sum(old.values()) / sum(past.values()):15.1f}")
-    for miss in misses:
+    first, reached = 100 * sum(current.values()) / total, 100 * sum(old.values()) / sum(past.values())
+    print(f"  {'all':28}{total:10}{first:15.1f}{reached:15.1f}")
+    for miss in misses[:20]:
         print("   not first:", *miss)
     store.close()
 

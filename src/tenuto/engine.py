@@ -9,12 +9,13 @@ import atexit
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from tenuto import settings
+from tenuto.access import keys as server_keys
 from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
@@ -37,6 +38,7 @@ from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
+from tenuto.records.access import ApiKey
 from tenuto.records.operations import Job
 from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
@@ -102,6 +104,20 @@ class Tenuto:
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
+
+    def create_key(
+        self, name: str, *, scope: str = "app", user: str | None = None, lifetime: timedelta | None = None
+    ) -> tuple[ApiKey, str]:
+        """A new key of the server and its secret, shown this once; ``scope`` admin, app, user or read."""
+        return server_keys.create(self.deps, name=name, scope=scope, user=user, lifetime=lifetime)
+
+    def keys(self, *, user: str | None = None) -> list[ApiKey]:
+        """The server's keys, newest first, without their secrets."""
+        return server_keys.listing(self.deps, user=user)
+
+    def revoke_key(self, id: str) -> ApiKey:
+        """Take a key back, and every token that it minted."""
+        return server_keys.revoke(self.deps, id)
 
     def seal(self, progress: Callable[[str], None] | None = None) -> int:
         """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again."""

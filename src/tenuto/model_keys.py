@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from tenuto import settings
 from tenuto.deps import Deps
 from tenuto.privacy import model_keys as flow
 from tenuto.privacy.model_keys import KeyTest, Probe, Secret
 from tenuto.providers.key_probe import probe
 from tenuto.records.scope import Scope
 from tenuto.records.workflow import ModelKey
+
+PROVIDERS = {"OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic", "TENUTO_MODEL_KEY": "own"}
+"""Under which name a person keeps the key that a vendor calls so; ``own`` is for a server of one's own."""
 
 
 class ModelKeys:
@@ -33,3 +37,10 @@ class ModelKeys:
 
     def remove(self, provider: str) -> bool:
         return flow.remove_key(self._deps, self._scope, provider)
+
+    def lookup(self, name: str) -> str | None:
+        """The key for a model that is to be made: the person's own where there is one, else the operator's."""
+        provider = PROVIDERS.get(name)
+        if provider is not None and any(known.id == provider for known in self.list()):
+            return self.reveal(provider).reveal()
+        return settings.secret(name)

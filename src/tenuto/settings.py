@@ -17,7 +17,9 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from tenuto.errors import SettingError
 from tenuto.policy import Policy
@@ -99,7 +101,7 @@ def _convert(value: Any, wanted: Any, name: str, where: str) -> Any:
     try:
         converted = _as_kind(value, kind)
     except (TypeError, ValueError, OverflowError):
-        unit = "a number of seconds" if kind is timedelta else f"a value of type {kind.__name__}"
+        unit = "a number of seconds" if kind is timedelta else f"a value of type {getattr(kind, '__name__', kind)}"
         raise SettingError(f"{where}: setting '{name}' takes {unit}, not {value!r}.") from None
     number = converted.total_seconds() if isinstance(converted, timedelta) else converted
     if isinstance(number, (int, float)):
@@ -118,6 +120,8 @@ def _as_kind(value: Any, kind: type) -> Any:
         if word not in YES + NO:
             raise ValueError
         return word in YES
+    if get_origin(kind) is not None:
+        return msgspec.convert(msgspec.json.decode(value) if isinstance(value, str) else value, type=kind)
     if kind is int:
         if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
             raise ValueError

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from tenuto import paging
+from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
@@ -13,7 +15,7 @@ from tenuto.errors import NotFound
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.observe import check, observe
+from tenuto.ingest.observe import check, observe, observe_many
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
@@ -22,9 +24,12 @@ from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
+from tenuto.paging import Page
 from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
+from tenuto.recall.surround import Kept, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
@@ -87,6 +92,16 @@ class UserMemory:
             self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
 
+    def observe_many(self, messages: Sequence[Mapping[str, Any]]) -> list[Receipt]:
+        """Keep several things said, all or none. Each is a mapping of ``text`` and the options of ``observe``."""
+        batch = [check(self._deps, **message) for message in messages]
+        receipts = observe_many(self._deps, self._scope, batch)
+        self._wake()
+        for receipt, incoming in zip(receipts, batch, strict=True):
+            if receipt.act is Act.INSERTED:
+                self.working.heard(receipt, incoming.role, incoming.content)
+        return receipts
+
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
@@ -96,10 +111,37 @@ class UserMemory:
         """The right few things for a query, best first, each with its reasons."""
         return recall(self._deps, self._scope, query, limit=limit, **filters)
 
-    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
-        """What a model should read now, within ``budget`` tokens."""
-        hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        return build(self._deps, self._scope, message, hits=hits, budget=budget, **options)
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens.
+
+        What the session is about is found on its first message that says something; ``refresh`` finds it anew.
+        """
+        limit = self._deps.policy.context.relevant
+        hits = recall(self._deps, self._scope, message, limit=limit)
+
+        def lasting(query: str) -> Sequence[Kept]:
+            found = hits if query == message else recall(self._deps, self._scope, query, limit=limit)
+            return session_context(self._deps, self._scope, query, found, session=session, refresh=refresh)
+
+        return build(
+            self._deps,
+            self._scope,
+            message,
+            hits=hits,
+            lasting=lasting,
+            refresh=refresh,
+            budget=budget,
+            session=session,
+            **options,
+        )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""
@@ -113,6 +155,14 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.find(Session, *where, order="-last_activity_at", limit=limit)
 
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
+        return paging.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return paging.one(self._deps, self._scope, what, id)
+
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
         with self._deps.store.reading(self.id) as reader:
@@ -120,6 +170,7 @@ class UserMemory:
 
     def erase(self) -> Proof:
         """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        server_keys.drop_user(self._deps, self.id)
         return erase(self._deps, self._scope)
 
     def verify_erasure(self, proof: Proof) -> list[str]:
@@ -299,26 +350,30 @@ class UserMemory:
         *,
         given: Mapping[str, Any] | None = None,
         session_id: str | None = None,
-        model: Model | None = None,
+        model: str | Model | Callable[[str, str], str] | None = None,
     ) -> WorkflowHandle:
-        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one."""
+        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one.
+
+        ``model`` is taken as by ``tenuto.open``, with the person's own key where they have set one; without it the
+        store's model proposes, or the parsers alone.
+        """
         kind = self._deps.definitions.get(definition) if isinstance(definition, str) else definition
         self._deps.definitions.add(kind)
         record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
-        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, model)
+        proposer = as_model(model, self._deps.policy.model, self.model_keys.lookup)
+        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
-        """The workflow with this id, or the last one that lives in the session with this id."""
+        """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
         with self._deps.store.reading(self.id) as reader:
             found = reader.get(Workflow, id)
-            here = (
-                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
-            )
-        if not here:
-            raise NotFound(
-                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
-            )
-        return self.workflow(here[0].definition, here[0].id)
+            if found is None:
+                sessions = [id, *reader.ids(Session, Where("external_id", "=", id))]
+                living = reader.find(Workflow, Where("session_id", "in", sessions), order="-updated_at", limit=1)
+                found = living[0] if living else None
+        if found is None:
+            raise NotFound(f"There is no workflow '{id[:80]}', and none in such a session.", code="workflow_unknown")
+        return self.workflow(found.definition, found.id)
 
     def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
         """Workflows, the last touched first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import tenuto
+from tenuto.handlers import HANDLERS
+from tenuto.jobs import Runner
 from tenuto.lifecycle.running import ON_DEMAND
 from tenuto.policy import Calibration
 from tenuto.ports import Where
@@ -59,7 +62,7 @@ class Clock:
 class World:
     """One store, one clock, one user."""
 
-    def __init__(self, path: Path | None = None, *, model=None, policy=None, embedder=None) -> None:
+    def __init__(self, path: Path | None = None, *, model=None, policy=None, embedder=None, leave_out=()) -> None:
         self.clock = Clock()
         self.store = tenuto.open(
             str(path) if path else "memory:",
@@ -69,6 +72,8 @@ class World:
             policy=policy,
             background=False,
         )
+        handlers = {kind: handler for kind, handler in HANDLERS.items() if kind not in leave_out}
+        self.runner = Runner(self.store.deps, handlers)
         self.marks: dict[tuple[str, str], int] = {}
 
     def user(self, name: str = "ana", persona: str | None = "coach", channel: str = "api"):
@@ -148,7 +153,7 @@ class World:
             own = sorted(message.at for message in messages if message.session_id == session.id)
             assert (session.started_at, session.last_activity_at) == (own[0], own[-1])
             if session.external_id is None:
-                assert all(b - a < idle for a, b in zip(own, own[1:], strict=False))
+                assert all(b - a < idle for a, b in itertools.pairwise(own))
             if session.status is SessionStatus.CLOSED:
                 assert session.ended_at is not None
         points = Counter((point.session_id, point.message_id, point.content) for point in self.all(KeyPoint, user=user))
@@ -173,7 +178,7 @@ class World:
                 own = [row for row in rows if row.persona == persona]
                 assert [row.version for row in own] == list(range(1, len(own) + 1))
                 assert [row.current for row in own] == [False] * (len(own) - 1) + [True]
-                assert all(a.id == b.replaces for a, b in zip(own, own[1:], strict=False))
+                assert all(a.id == b.replaces for a, b in itertools.pairwise(own))
                 if kind is SummaryKind.ROLLING:
                     assert all(len(row.content) <= length for row in own)
                     assert sorted({row.end_seq for row in own}) == [row.end_seq for row in own]

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import tenuto
-from tenuto.errors import StoreBusy
 from tenuto.ports import Where
 from tenuto.records.conversation import Message
 from tenuto.records.operations import Event, Receipt
@@ -80,36 +79,17 @@ def test_erasing_a_user_leaves_no_byte_in_the_files(tmp_path: Path):
     path = tmp_path / "tenuto.db"
     with talked(path) as store:
         assert left(path, "ana") > 0
-        gone = store.deps.store.erase_user("ana")
-        assert gone["messages"] == 40 and left(path, "ana") == 0
+        proof = store.user("ana").erase()
+        assert store.user("ana").verify_erasure(proof) == [] and left(path, "ana") == 0
         assert store.users() == ["ben"] and store.user("ben").stats()["total_messages"] == 40
     assert left(path, "ana") == 0 and left(path, "ben") >= 40
 
 
 def test_the_same_test_finds_what_is_left_when_the_log_is_not_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     with talked(tmp_path / "tenuto.db") as store:
-        monkeypatch.setattr(sqlite.SqliteEngine, "compact", lambda self: None)
-        store.deps.store.erase_user("ana")
+        monkeypatch.setattr(sqlite.SqliteEngine, "compact", lambda self: True)
+        store.user("ana").erase()
         assert left(tmp_path / "tenuto.db", "ana") > 0
-
-
-def test_the_same_test_finds_what_is_left_without_secure_delete(tmp_path: Path):
-    with talked(tmp_path / "tenuto.db") as store:
-        engine = store.deps.store._engine  # type: ignore[attr-defined]
-        engine._writer.raw.execute("PRAGMA secure_delete = OFF").fetchall()
-        store.deps.store.erase_user("ana")
-        assert left(tmp_path / "tenuto.db", "ana") > 0
-
-
-def test_a_reader_that_holds_the_log_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sqlite, "BUSY_MILLISECONDS", 50)
-    with talked(tmp_path / "tenuto.db") as store:
-        with store.deps.store.reading("ana") as reader:
-            assert reader.count(Message) == 40
-            with pytest.raises(StoreBusy, match="compact"):
-                store.deps.store.erase_user("ana")
-        store.deps.store.compact()
-        assert left(tmp_path / "tenuto.db", "ana") == 0
 
 
 # --- ending -----------------------------------------------------------------------------------------------------------

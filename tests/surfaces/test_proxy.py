@@ -12,7 +12,6 @@ import anthropic
 import httpx
 import openai
 import pytest
-from tests.upstream import Served, Step, Upstream
 
 import tenuto
 from tenuto.records.base import evolve
@@ -21,6 +20,7 @@ from tenuto.records.memory import Domain, Kind, Memory, Trust
 from tenuto.surfaces.proxy import Upstream as Where
 from tenuto.surfaces.proxy import proxy_app
 from tenuto.surfaces.proxy_access import one_key, this_machine
+from tests.upstream import Served, Step, Upstream
 
 TOOLS = [
     {

@@ -1,5 +1,6 @@
 """Settings: defaults, file, environment, argument, in this order; a wrong one is an error that names it."""
 
+import json
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
@@ -33,15 +34,31 @@ def test_a_whole_policy_is_taken_as_it_is():
     assert settings.load({"session": policy.session}, {}).session is policy.session
 
 
+def written(value: object) -> str:
+    if isinstance(value, timedelta):
+        return str(value.total_seconds())
+    if isinstance(value, (dict, list, tuple)):
+        return json.dumps(value)
+    return "" if value is None else str(value)
+
+
 @pytest.mark.parametrize("group", [part.name for part in fields(Policy)])
 def test_every_setting_can_be_given_as_text(group: str):
     """The environment only has text: each value, written down, is read back as it was."""
     defaults = getattr(Policy(), group)
     for part in fields(defaults):
         value = getattr(defaults, part.name)
-        text = str(value.total_seconds()) if isinstance(value, timedelta) else "" if value is None else str(value)
+        text = written(value)
         env = {f"TENUTO_{group.upper()}__{part.name.upper()}": text}
         assert getattr(getattr(settings.load(env=env), group), part.name) == value, part.name
+
+
+def test_a_table_is_json_in_the_environment():
+    env = {"TENUTO_AGENT__PERSONAS": '{"coach": {"mood": 0.5}}'}
+    assert settings.load(env=env).agent.personas == {"coach": {"mood": 0.5}}
+    for wrong in ("{", "[1]", '{"coach": 5}'):
+        with pytest.raises(SettingError, match=r"agent\.personas"):
+            settings.load(env={"TENUTO_AGENT__PERSONAS": wrong})
 
 
 def test_values_that_may_be_absent():

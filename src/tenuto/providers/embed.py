@@ -28,6 +28,7 @@ import tenuto_minilm
 from tenuto.errors import EmbedderError
 from tenuto.policy import Calibration
 from tenuto.providers import embed_pack
+from tenuto.providers.system import silence_onnxruntime
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -89,6 +90,7 @@ class LocalEmbedder:
 
 
 def _load() -> onnxruntime.InferenceSession:
+    silence_onnxruntime()
     # Imported on first use: loading the runtime and the model is the slow part of a start.
     import onnxruntime
 

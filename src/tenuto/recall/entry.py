@@ -1,9 +1,9 @@
 """What is indexed of each kind of record: one place, so that writing, re-embedding and recall agree.
 
 The words of a message are those of its content, of whoever spoke and of the day: names and dates carry more than style.
-Who spoke is written a second time as a mark of its own, so that a question about Ana prefers what Ana said over what was
-said to her, also where words are kept as keyed numbers. The vector is made from the content alone: names and dates mean
-little to an encoder, and measured better left to the words.
+Who spoke is written a second time as a mark of its own, so that a question about Ana prefers what Ana said over what
+was said to her, also where words are kept as keyed numbers. The vector is made from the content alone: names and dates
+mean little to an encoder, and measured better left to the words.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ def _links(record: Indexed) -> list[str]:
     """The messages that a record came from."""
     if isinstance(record, KeyPoint):
         return [record.message_id] if record.message_id else []
+    if isinstance(record, Summary):
+        return [id for id in (record.start_message_id, record.end_message_id) if id]
     if isinstance(record, (Memory, Todo)):
         return [evidence.message_id for evidence in record.evidence if evidence.message_id]
     return []

@@ -29,6 +29,8 @@ from tenuto.records.operations import Entry, EntryKind
 KINDS = (EntryKind.MEMORY, EntryKind.MESSAGE, EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
 KIND_CODE = {kind: code for code, kind in enumerate(KINDS)}
 MESSAGE = KIND_CODE[EntryKind.MESSAGE]
+DISTILLED = (EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
+"""Kinds that are written after the fact: their time is that of the last message they stand for."""
 NEVER = np.iinfo(np.int32).max
 NONE = -1
 """The code of an absent persona, session or neighbour."""
@@ -167,6 +169,7 @@ class UserIndex:
         self._links: dict[int, tuple[str, ...]] = {}
         self._names: dict[str, dict[str, int]] = {"persona": {}, "session": {}, "role": {}, "speaker": {}}
         self._last: dict[int, int] = {}
+        self._awaited: dict[str, list[int]] = {}
         self._newest = ""
         self._arrived = 0
         self._disordered = False
@@ -252,7 +255,7 @@ class UserIndex:
         columns = self._columns
         return bool(
             columns["digest"][row] == hash(entry.tokens)
-            and columns["at"][row] == micros(entry.at)
+            and (columns["at"][row] == micros(entry.at) or (entry.kind in DISTILLED and entry.links))
             and columns["persona"][row] == self._code("persona", entry.persona)
             and columns["session"][row] == self._code("session", entry.session_id)
             and columns["speaker"][row] == self._code("speaker", entry.speaker)
@@ -289,10 +292,13 @@ class UserIndex:
             self._rows[entry.id] = row
             if entry.links:
                 self._links[row] = entry.links
+                if entry.kind in DISTILLED:
+                    self._said(row, entry.links)
             if entry.kind is EntryKind.MESSAGE:
                 self._number(row)
                 if not self._chain(row):
                     disordered.add(int(columns["session"][row]))
+        self._hear(entries)
         hashes = np.frombuffer(b"".join(entry.tokens for entry in entries), "<u8").astype(np.uint64, copy=False)
         self._words.add(hashes, np.repeat(np.arange(start, end, dtype=np.int32), lengths), len(entries))
         self._write_vectors(start, entries)
@@ -301,8 +307,25 @@ class UserIndex:
         self._total_length += float(lengths.sum())
         return disordered
 
+    def _said(self, row: int, links: tuple[str, ...]) -> None:
+        """Date a row by the last message that it stands for, as far as that is known."""
+        for id in links:
+            self._awaited.setdefault(id, []).append(row)
+        known = [self._columns["at"][self._rows[id]] for id in links if id in self._rows]
+        if known:
+            self._columns["at"][row] = max(known)
+
+    def _hear(self, entries: list[Entry]) -> None:
+        """Date the rows that waited for messages which came now, on a copy: readers keep the old dates."""
+        late = {row for entry in entries for row in self._awaited.get(entry.id, ()) if entry.kind is EntryKind.MESSAGE}
+        if late:
+            self._columns["at"] = self._columns["at"].copy()
+            for row in late:
+                known = [self._columns["at"][self._rows[id]] for id in self._links[row] if id in self._rows]
+                self._columns["at"][row] = max(known)
+
     def _number(self, row: int) -> None:
-        """Number a message in the order of arrival; one that came late makes all be numbered anew before they are read."""
+        """Number a message in the order of arrival; after one that came late all are numbered anew, when next read."""
         if self._ids[row] > self._newest:
             self._newest = self._ids[row]
             self._columns["arrival"][row] = self._arrived
@@ -338,7 +361,9 @@ class UserIndex:
         columns["previous"], columns["next"] = columns["previous"].copy(), columns["next"].copy()
         part = {name: columns[name][: self._size] for name in ("session", "kind", "died", "at")}
         mine = (part["kind"] == MESSAGE) & (part["died"] == NEVER) & np.isin(part["session"], list(sessions))
-        rows = sorted(np.flatnonzero(mine).tolist(), key=lambda row: (part["session"][row], part["at"][row], self._ids[row]))
+        rows = sorted(
+            np.flatnonzero(mine).tolist(), key=lambda row: (part["session"][row], part["at"][row], self._ids[row])
+        )
         for session in sessions:
             self._last.pop(session, None)
         last = NONE

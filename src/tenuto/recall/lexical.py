@@ -4,10 +4,10 @@
     f(t, m) = n(t, m) + Σ w(d) · (n(t, d messages before) + n(t, d messages after))       within the session
     score(m) = Σ idf(t) · f · (k1 + 1) / (f + k1)
 
-People answer "yes, last May" without naming what they talk about, so the words of the neighbours count too, the less the
-farther away they are. ``idf`` uses the user's own document frequencies: a word that is rare in the world but common in
-this person's talk tells little. All of it comes from the same postings at query time: it costs no space and can never
-disagree with what is stored. With ``w = 0`` this is plain BM25, which is what entries other than messages get.
+People answer "yes, last May" without naming what they talk about, so the words of the neighbours count too, the less
+the farther away they are. ``idf`` uses the user's own document frequencies: a word that is rare in the world but common
+in this person's talk tells little. All of it comes from the same postings at query time: it costs no space and can
+never disagree with what is stored. With ``w = 0`` this is plain BM25, which is what entries other than messages get.
 """
 
 from __future__ import annotations

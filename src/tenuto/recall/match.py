@@ -3,13 +3,15 @@
     words      0.77 · z(BM25 with neighbours)
     meaning    0.85 · z(cosine, averaged with the neighbours': 1, 0.6, 0.3)
     speaker    2.85   for what was said by someone whom the query names
-    recency   −0.73 · ln(1 + messages since / 10), unless the query names a speaker
+    recency    0.73 · how much newer than the oldest, in ln(1 + messages since / 10), unless the query names a speaker
     length     0.88 · ln(1 + words, at most 40): a message of three words is rarely the answer
+    days       1.5 · nearness to the days that the query names
 
-``z`` is the distance from the mean in deviations over the rows that may be found: adding normalised scores keeps how much
-better one row is than the next, which ranks alone would lose. Someone who asks about a named person asks about all that
-was ever said; anyone else speaks inside a running conversation, where what was said lately is meant. The five numbers were
-fitted on conversations of both kinds, each tested on conversations that it was not fitted on (``bench/recall``).
+``z`` is the distance from the mean in deviations over the rows that may be found: adding normalised scores keeps how
+much better one row is than the next, which ranks alone would lose. Someone who asks about a named person asks about all
+that was ever said; anyone else speaks inside a running conversation, where what was said lately is meant. The five
+numbers were fitted on conversations of both kinds, each tested on conversations that it was not fitted on
+(``bench/recall``).
 """
 
 from __future__ import annotations
@@ -20,10 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tenuto.policy import RecallPolicy
-from tenuto.recall.index import MESSAGE, Bools, Floats, View
+from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, View
 from tenuto.recall.lexical import NEAR, lexical, living_postings
 from tenuto.recall.segments import Hashes, Rows
-
+from tenuto.recall.timewords import Span
+from tenuto.records.base import micros
 
 NEAR_MEANING = (0.6, 0.3)
 """Weight of the cosine of a message one and two places away."""
@@ -33,6 +36,8 @@ LONGEST = 40
 """Words beyond which a longer text is not worth more."""
 OTHER_LENGTH = 20
 """Words that a memory, summary, key point or todo counts as: they are short because they were distilled."""
+DAYS = 1.5
+"""What the days that a query names count."""
 USUAL_COSINE = (0.12, 0.12)
 """Mean and deviation of the cosine that are assumed before a user has said much."""
 USUAL_ROWS = 20
@@ -46,6 +51,7 @@ class Query:
     tokens: Hashes
     names: Hashes
     vector: Floats | None
+    span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,33 +62,64 @@ class Pool:
     cosine: Floats
     has_vector: Bools
     parts: dict[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the query says of every row. ``order`` decides which rows come into the pool."""
+
+    order: Floats
+    touched: npt.NDArray[np.int64]
+    cosine: Floats
+    has_vector: Bools
+    parts: dict[str, Floats]
     found: tuple[Rows, ...]
     """The rows of each token of the query."""
 
+    def pool(self, size: int) -> Pool:
+        """The ``size`` best of the rows that the query touches at all."""
+        rows = _best(self.order, self.touched, size)
+        parts = {name: part[rows] for name, part in self.parts.items()}
+        return Pool(rows, self.cosine[rows], self.has_vector[rows], parts)
 
-def pool(view: View, query: Query, allowed: Bools, size: int, policy: RecallPolicy) -> Pool:
-    """The ``size`` best of the allowed rows that the query touches at all."""
+
+def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Signals:
+    """All signals of the profile ``default``, weighed."""
     words = lexical(view, query.tokens, tuple(policy.neighbours * weight for weight in NEAR))
     embedded = view.has_vector()
     cosine = view.cosine(query.vector) if query.vector is not None else np.zeros(view.size, np.float32)
     touched = allowed & (words.score > 0)
-    parts = {"words": policy.words * normalised(words.score, allowed)}
+    parts = {"words": np.float32(policy.words) * normalised(words.score, allowed)}
     if query.vector is not None:
         touched = allowed & (embedded | (words.score > 0))
         around = _around(view, cosine, embedded, tuple(policy.neighbours * weight for weight in NEAR_MEANING))
-        parts["meaning"] = policy.meaning * normalised(around, allowed & embedded, USUAL_COSINE)
+        parts["meaning"] = np.float32(policy.meaning) * normalised(around, allowed & embedded, USUAL_COSINE)
     named = _named(view, query.names)
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
     else:
-        parts["recency"] = -policy.recency * np.log1p(view.ago() / RECENCY_UNIT)
-    parts["length"] = policy.length * _length(view)
-    total = np.sum(list(parts.values()), axis=0)
-    rows = np.flatnonzero(touched)
+        parts["recency"] = np.float32(policy.recency) * _newness(view)
+    parts["length"] = np.float32(policy.length) * _length(view)
+    if query.span is not None:
+        parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
+    order: Floats = np.sum(np.stack(list(parts.values())), axis=0, dtype=np.float32)
+    return Signals(order, np.flatnonzero(touched), cosine, embedded, parts, words.rows)
+
+
+def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
+    """The rows of each kind that are closest in meaning: the candidates of the profiles that rank by similarity."""
+    cosine = view.cosine(query.vector) if query.vector is not None else np.zeros(view.size, np.float32)
+    embedded = view.has_vector()
+    kinds = view.column("kind")
+    found = [_best(cosine, np.flatnonzero(allowed & embedded & (kinds == kind)), each) for kind in range(len(KINDS))]
+    rows = tuple(rows for rows, _ in living_postings(view, query.tokens))
+    return Signals(cosine, np.concatenate(found), cosine, embedded, {}, rows)
+
+
+def _best(score: Floats, rows: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
     if len(rows) > size:
-        rows = rows[np.argpartition(-total[rows], size - 1)[:size]]
-    rows = rows[np.argsort(-total[rows], kind="stable")]
-    return Pool(rows, cosine[rows], embedded[rows], {name: part[rows] for name, part in parts.items()}, words.rows)
+        rows = rows[np.argpartition(-score[rows], size - 1)[:size]]
+    return rows[np.argsort(-score[rows], kind="stable")]
 
 
 def normalised(signal: Floats, over: Bools, usual: tuple[float, float] | None = None) -> Floats:
@@ -125,10 +162,26 @@ def _named(view: View, names: Hashes) -> Bools | None:
     return named
 
 
+def _newness(view: View) -> Floats:
+    """How much newer than the oldest each row is, in logarithms of the messages that came after."""
+    if "newness" not in view.kept:
+        since = np.log1p(view.ago() / np.float32(RECENCY_UNIT))
+        view.kept["newness"] = since.max(initial=0.0) - since
+    found: Floats = view.kept["newness"]
+    return found
+
+
 def _length(view: View) -> Floats:
-    """How much a row can say, 0 or less: 0 for a text of ``LONGEST`` words or more."""
+    """How much a row can say: the logarithm of its words."""
     if "length" not in view.kept:
         length = np.where(view.column("kind") == MESSAGE, view.column("length"), OTHER_LENGTH)
-        view.kept["length"] = (np.log1p(np.minimum(length, LONGEST)) - np.log1p(LONGEST)).astype(np.float32)
+        view.kept["length"] = np.log1p(np.minimum(length, LONGEST)).astype(np.float32)
     found: Floats = view.kept["length"]
     return found
+
+
+def _nearness(view: View, span: Span) -> Floats:
+    """1 inside the days, falling with the distance from them."""
+    at = view.column("at").astype(np.float64)
+    gap = np.maximum(np.maximum(micros(span.start) - at, at - micros(span.end)), 0) / (86_400e6 * span.slack)
+    return np.exp(-gap).astype(np.float32)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from tenuto.errors import Conflict, InputError, StoreClosed
 from tenuto.ports import Clock, Reader, Transaction, Vectors, Where
+from tenuto.records.access import ApiKey
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.memory import RECALLED, Memory, Status, Todo
@@ -29,6 +30,7 @@ UNIQUE: dict[type[Any], Callable[[Any], Any]] = {
     Memory: lambda record: record.slot,
     Todo: lambda record: record.slot,
     Event: lambda record: record.seq,
+    ApiKey: lambda record: record.digest,
     Job: lambda record: record.dedupe if record.status is JobStatus.PENDING else None,
 }
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -183,7 +185,7 @@ class MemoryTransaction(MemoryReader):
                 self._free(rows[id])
                 self._set(rows, id, None)
                 removed += 1
-        if removed:
+        if removed and not table_of(type_).aside:
             self._advance(epoch=1)
         return removed
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from tenuto.errors import InputError, StoreCorrupt
 from tenuto.ports import Vault
+from tenuto.records.access import ApiKey, Replay
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
@@ -34,15 +36,19 @@ class Column:
     keyed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``."""
+    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
+
+    Nothing that is remembered rests on an ``aside`` table: removing its rows leaves every index valid.
+    """
 
     name: str
     type: type[Any]
     columns: tuple[Column, ...]
     keyed_id: bool = False
     many: str | None = None
+    aside: bool = False
 
     def column(self, name: str) -> Column:
         """A column by name, or a clear error: names from outside never reach SQL unchecked."""
@@ -132,6 +138,13 @@ TABLES: tuple[Table, ...] = (
     ),
     Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
     Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+    Table(
+        "api_keys",
+        ApiKey,
+        _columns("digest scope kind subject?* parent? created_at:time expires_at?:time revoked_at?:time"),
+        aside=True,
+    ),
+    Table("replays", Replay, _columns("at:time"), aside=True),
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
@@ -153,14 +166,20 @@ def place(table: str, row: str, column: str = "body") -> str:
 def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
-    in_columns = {"user_id"} if table.keyed_id else {"user_id", "id"}
     for column in table.columns:
         row[column.name] = column_value(getattr(record, column.name), column, vault, user)
-        if not column.keyed:
-            in_columns.add(column.name)
-    body = {part.name: getattr(record, part.name) for part in fields(record) if part.name not in in_columns}
+    body = {name: getattr(record, name) for name in _body_fields(table)}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
+
+
+@lru_cache(maxsize=64)
+def _body_fields(table: Table) -> tuple[str, ...]:
+    """The fields that no column holds in the clear."""
+    held = {"user_id"} | {column.name for column in table.columns if not column.keyed}
+    if not table.keyed_id:
+        held.add("id")
+    return tuple(part.name for part in fields(table.type) if part.name not in held)
 
 
 def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tenuto.records.access import ApiKey, KeyScope, Replay
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import (
     AgentState,
@@ -212,4 +213,17 @@ def records() -> list[Any]:
             notes=("n",),
             results=(WriteResult(act=Act.SUPERSEDED, reason="r", subject_id="mem_1", previous_id="mem_0"),),
         ),
+        ApiKey(
+            id="key_1",
+            name="phone",
+            scope=KeyScope.USER,
+            digest="d",
+            created_at=NOW,
+            subject="ana",
+            parent="key_0",
+            expires_at=LATER,
+            revoked_at=LATER,
+            last_used_at=NOW,
+        ),
+        Replay(id="rpl_1", at=NOW, request="h", status=201, body='{"é": 1}'),
     ]

@@ -23,6 +23,8 @@ from tenuto.workflow.parsers import Said, read_list, read_text, restated
 
 MODEL = "model"
 MOST_INTENT = 40
+LONGEST_READ = 2000
+"""Characters that the parsers read of a message: what is said in shorthand is said at once."""
 
 SYSTEM = """You fill in a typed form from a conversation. You are given the JSON Schema of the form, what is filled in
 so far, the question that was asked, and the person's message between two fence lines.
@@ -69,6 +71,7 @@ def read_message(definition: Definition, text: str, asked: Sequence[str], now: d
     What is named wins over what merely answers: a text that names a field is nobody's free answer, a value that is
     named for one field does not answer for another, and a bare answer that would fit two fields fits none.
     """
+    text = text[:LONGEST_READ]
     named: dict[str, Change] = {}
     answers: dict[str, Change] = {}
     for name in definition.fields:
@@ -90,6 +93,8 @@ def read_message(definition: Definition, text: str, asked: Sequence[str], now: d
 
 def restates(definition: Definition, operations: Iterable[Mapping[str, Any]], text: str, now: datetime) -> bool:
     """Did the person say every value of a change themselves? A removal cannot be restated by a bare value."""
+    if len(text) > LONGEST_READ:
+        return False
     for operation in operations:
         name = str(operation["path"])[1:]
         if operation["op"] == "remove" or name not in definition.fields:

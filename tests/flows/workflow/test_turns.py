@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +16,11 @@ from examples.coding_exercises import ACTIVITY
 from examples.patient_intake import INTAKE
 from examples.travel_planner import TRIP
 from tests.flows.workflow.conftest import Desk
+from tests.upstream import Served, Step, Upstream
 
-from tenuto.errors import Conflict, IllegalMove, InputError, ModelError, NotFound, TenutoError
+import tenuto
+from tenuto import AsyncTenuto
+from tenuto.errors import Conflict, IllegalMove, InputError, ModelError, NotFound, SettingError, TenutoError
 from tenuto.records.base import to_plain
 from tenuto.records.operations import Event
 from tenuto.records.workflow import Workflow, WorkflowTurn
@@ -422,6 +429,9 @@ def test_workflows_are_found_and_belong_to_their_persona(desk: Desk) -> None:
     session = stored(desk, work.id).session_id
     assert session is not None
     assert coach.workflow_of(session).id == work.id
+    mine = coach.observe("in a session of my own", session="mine").session_id
+    other = coach.workflow("activity", session_id=mine)
+    assert coach.workflow_of("mine").id == other.id
     assert coach.workflow_of(work.id).spec == reply.spec
     for stranger in (desk.store.user("ana", persona="nurse"), desk.store.user("bob", persona="coach")):
         with pytest.raises(NotFound):
@@ -505,3 +515,60 @@ def test_a_message_that_cannot_be_taken_is_refused(desk: Desk, text: str) -> Non
     with pytest.raises(TenutoError):
         work.send(text)
     assert stored(desk) == before
+
+
+def test_what_is_read_is_a_copy(desk: Desk) -> None:
+    work = ready(desk)
+    before = stored(desk)
+    work.spec["language"] = "forged"
+    work.record.spec["difficulty_plan"]["easy"] = 99
+    work.send("hm", keep=False).spec["difficulty_plan"]["easy"] = 99
+    assert stored(desk).spec == before.spec
+
+
+def test_a_real_client_talks_to_a_real_server_with_the_persons_own_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENUTO_MODEL_KEYS", f"file:{tmp_path / 'seals'}")
+    changes = [{"op": "add", "path": "/language", "value": "java", "confidence": 0.9}]
+    upstream = Upstream()
+    upstream.script(Step(text=json.dumps({"intent": "inform", "changes": changes})))
+    with Served(upstream.app()) as server, tenuto.open(tmp_path / "w.db", background=False) as store:
+        ana = store.user("ana", channel="web")
+        ana.model_keys.set("own", "sk-ana")
+        work = ana.workflow(ACTIVITY, model=f"openai+{server.url}/v1:scripted")
+        reply = work.send("whatever the bank's people use, as I told you")
+        assert "java" in str(reply.pending)
+        assert upstream.headers[0]["authorization"] == "Bearer sk-ana"
+        assert "as I told you" in json.dumps(upstream.asked[0])
+        upstream.script(Step(status=400))
+        assert work.send("5 problems").spec == {"problem_count": 5}
+
+
+def test_the_asynchronous_face_has_the_same_verbs() -> None:
+    async def talk() -> dict[str, Any]:
+        async with await AsyncTenuto.open("memory:", background=False) as store:
+            await store.define(ACTIVITY)
+            work = await store.user("ana").workflow("activity")
+            await work.send("python please")
+            reply = await work.send("3 problems")
+            await store.user("ana").record_outcome("python", "loops", True)
+            assert (await store.user("ana").learner("python")).outcomes == 1
+            return dict(reply.spec)
+
+    assert asyncio.run(talk()) == {"language": "python", "problem_count": 3}
+
+
+def test_the_libraries_for_definitions_are_loaded_when_needed_and_missed_by_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    script = "import sys, tenuto; sys.exit('pydantic' in sys.modules or 'jsonschema' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+    def nothing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("tenuto.workflow.shape.import_module", nothing)
+    with pytest.raises(SettingError) as refused:
+        define("d", {"type": "object", "properties": {"a": {}}})
+    assert "tenuto[workflow]" in str(refused.value)

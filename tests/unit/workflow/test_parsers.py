@@ -147,3 +147,20 @@ def test_restating_is_saying_every_part_and_nothing_else(
     operations = [{"op": "add", "path": f"/{field}", "value": value}]
     assert restates(definition, operations, text, NOW) is expected
     assert not restates(definition, [{"op": "remove", "path": f"/{field}"}], text, NOW)
+
+
+HOSTILE = [
+    *("a", " ", "1", "one ", "1 ", "problems ", "leaving ", ",", "not ", "python ", "topic:\n", "problem count: 1;"),
+    *("-1", "2027-01-01 ", "'", "and ", "1 easy ", ". ", "?", "leaving on 3 ", "1,000", "it is ", "\t,", "no "),
+]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("part", HOSTILE)
+def test_no_text_keeps_the_parsers_busy(part: str) -> None:
+    """A pattern that goes quadratic on a 64 KiB message takes minutes; the timeout is the assertion."""
+    text = part * (65_536 // len(part))
+    for definition, asked in ((ACTIVITY, ("topic",)), (TRIP, ("start_date",)), (INTAKE, ("allergies",))):
+        read_message(definition, text, asked, NOW)
+        for field in asked:
+            assert not restates(definition, [{"op": "add", "path": f"/{field}", "value": "x"}], text, NOW)

@@ -56,7 +56,9 @@ WORDS = ["apple", "pear", "plum", "fig", "melon", "grape", "lemon", "kiwi"]
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=40), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=40), st.randoms(use_true_random=False)
+)
 def test_growing_one_by_one_scores_as_loading_at_once(texts: list[list[str]], random: Any) -> None:
     entries = [entry(number, " ".join(text), session=f"s{number % 3}") for number, text in enumerate(texts)]
     whole = UserIndex("m", DIMENSION)
@@ -106,8 +108,13 @@ def test_a_view_does_not_change_while_the_index_does() -> None:
     index.apply([entry(0, "apple"), entry(1, "pear", embedded=False)])
     view = index.view()
     before = (lexical(view, hashes("apple pear")).score.tolist(), view.cosine(vector(1).astype(np.float32)).tolist())
-    index.apply([entry(1, "pear", seq=5), entry(0, "plum", seq=6), *(entry(n, "apple pear", seq=n + 9) for n in range(2, 300))])
-    assert (lexical(view, hashes("apple pear")).score.tolist(), view.cosine(vector(1).astype(np.float32)).tolist()) == before
+    index.apply(
+        [entry(1, "pear", seq=5), entry(0, "plum", seq=6), *(entry(n, "apple pear", seq=n + 9) for n in range(2, 300))]
+    )
+    assert (
+        lexical(view, hashes("apple pear")).score.tolist(),
+        view.cosine(vector(1).astype(np.float32)).tolist(),
+    ) == before
     assert view.living().all()
     assert index.view().size == 301 and index.view().alive == 300
 
