@@ -198,7 +198,9 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
         return None
     memory = holder.memory
     if candidate.ends and candidate.value and memory.value and not memory.metadata.get("ends"):
-        generic = not re.search(r"[A-Z]", candidate.value)
+        generic = not re.search(r"[A-Z]", candidate.value) and not re.match(
+            r"(?:my|our|his|her|their) own\b", memory.value
+        )
         if not generic and not agree(candidate.value, memory.value) and not _mentions(candidate.value, memory.content):
             return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
     if candidate.at < asserted_at(memory):
