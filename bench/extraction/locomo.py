@@ -46,7 +46,8 @@ def curve(directory: Path, *, say=print) -> None:
         rows = [row for one in chosen for row in _rows(one)]
         annotated = sum(row[0] for row in rows)
         say(
-            f"  {name}: {len(chosen)} conversations, {len(rows)} turns, {annotated} annotated ({annotated / len(rows):.1%})"
+            f"  {name}: {len(chosen)} conversations, {len(rows)} turns, {annotated} annotated "
+            f"({annotated / len(rows):.1%})"
         )
         say("    confidence  kept  precision  coverage")
         for step in STEPS:

@@ -3,9 +3,9 @@
     python -m bench.extraction --data DIR            everything
     python -m bench.extraction --set smalltalk cases calibration      needs no data
 
-locomo        LoCoMo's annotated observations. Coverage: share of annotated turns from which something was kept. Precision:
-              share of kept memories whose turn is annotated. The whole curve over the confidence. The rules were written
-              while looking at three conversations (``--dev``); the other seven are reported apart.
+locomo        LoCoMo's annotated observations. Coverage: share of annotated turns from which something was kept.
+              Precision: share of kept memories whose turn is annotated. The whole curve over the confidence. The rules
+              were written while looking at three conversations; the other seven are reported apart.
 duplicates    the same turns through the store: memories that say what another current one says.
 smalltalk     lines that should leave nothing (smalltalk.txt).
 cases         hand-written cases with expected results (cases.jsonl).
@@ -39,7 +39,8 @@ def main() -> None:
     given = parser.parse_args()
     if not given.data and any(name in NEED_DATA for name in given.set):
         sys.exit(
-            "Give the directory with the data: --data DIR or TENUTO_BENCH_DATA. bench/recall/data.py says what it holds."
+            "Give the directory with the data: --data DIR or TENUTO_BENCH_DATA. bench/recall/data.py says what "
+            "it holds."
         )
     cache = given.cache or Path(tempfile.mkdtemp()) / "vectors.db"
     embedder = CachedEmbedder(LocalEmbedder(), cache)

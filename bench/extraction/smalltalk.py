@@ -45,7 +45,8 @@ def measure(*, show: bool = False, say=print) -> float:
         junk = [(line, found) for line in lines if (found := kept(line, threshold))]
         mark = "  <- default" if threshold == default else ""
         say(
-            f"  confidence {threshold:.2f}: {len(junk):3} of {len(lines)} lines left something ({len(junk) / len(lines):.1%}){mark}"
+            f"  confidence {threshold:.2f}: {len(junk):3} of {len(lines)} lines left something "
+            f"({len(junk) / len(lines):.1%}){mark}"
         )
         if threshold == default:
             rate = len(junk) / len(lines)

@@ -13,7 +13,7 @@ from tenuto.records.memory import RECALLED, Status
 
 
 def measure(directory: Path, embedder, *, show: bool = False, say=print) -> None:
-    """By family: the last statement is a current memory; an earlier one that it replaces no longer is, and is not lost."""
+    """By family: the last statement is current; an earlier one that it replaces no longer is, and is not lost."""
     path = directory / "supersession.jsonl"
     if not path.exists():
         raise SystemExit(MISSING.format(path=path))

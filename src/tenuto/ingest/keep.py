@@ -22,7 +22,8 @@ from tenuto.ingest.consent import Wish
 from tenuto.ingest.echo import without_injected
 from tenuto.ingest.embedding import checked
 from tenuto.ingest.entities import Registry
-from tenuto.ingest.extract import Extraction, extract
+from tenuto.ingest.extract import extract
+from tenuto.ingest.extraction import Extraction
 from tenuto.ingest.obey import obey
 from tenuto.ingest.writing import Writing, settle
 from tenuto.ports import Reader, Vectors, Where

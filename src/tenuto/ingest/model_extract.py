@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from tenuto.deps import Deps
 from tenuto.errors import ModelError, TenutoError
-from tenuto.ingest.extract import Extraction, Unkept, speaker_of
+from tenuto.ingest.extraction import Extraction, Unkept, speaker_of
 from tenuto.ingest.lexicon import lexicons
 from tenuto.ingest.proposals import SCHEMA, Refused, Source, Unusable, candidate, one_line, parse
 from tenuto.ingest.sentences import Speech

@@ -18,15 +18,20 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tenuto.ingest.candidate import Candidate, negative, normal
-from tenuto.ingest.evolving import as_history, asserted_at, evidence_of, memory_of, reinforced, superseded
+from tenuto.ingest.evolving import (
+    as_history,
+    asserted_at,
+    contradiction_of,
+    memory_of,
+    reinforced,
+    superseded,
+)
 from tenuto.ingest.sameness import agree, bare, meaning_words, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
     RECALLED,
     TRUST_ORDER,
-    Domain,
-    Epistemic,
     Evidence,
     Kind,
     Memory,
@@ -338,31 +343,7 @@ def _shared(one: str, other: str) -> float:
 
 def _contradict(candidate: Candidate, other: Known, id: str, spare_id: str, now: datetime) -> Decision:
     fresh, memory = memory_of(candidate, id, now), other.memory
-    trust = min(fresh.trust, memory.trust, key=TRUST_ORDER.index)
-    note = Memory(
-        id=spare_id,
-        content=f"Two statements contradict each other: {memory.content!r} and {fresh.content!r}",
-        domain=Domain.EVIDENCE,
-        kind=Kind.CONTRADICTION,
-        created_at=now,
-        updated_at=now,
-        key=f"{Domain.EVIDENCE}|{'|'.join(memory.key.split('|')[1:3])}|{Kind.CONTRADICTION}|",
-        slot=f"{candidate.persona or ''}|contradiction|{memory.id}|{id}",
-        entities=tuple(dict.fromkeys((*memory.entities, *fresh.entities))),
-        label=fresh.label,
-        persona=candidate.persona,
-        importance=max(6.0, min(9.0, max(memory.importance, fresh.importance))),
-        confidence=0.7,
-        epistemic=Epistemic.SYSTEM_GENERATED,
-        trust=trust,
-        source=candidate.source,
-        surface=candidate.surface,
-        made_by=candidate.made_by,
-        session_id=candidate.session_id,
-        evidence=(evidence_of(candidate),),
-        valid_from=candidate.at,
-        derived_from=(memory.id, id),
-    )
+    note = contradiction_of(memory, fresh, candidate, spare_id, now)
     reason = f"contradicts {memory.content!r}; both are kept until it is settled"
     return Decision(
         result=_result(Act.INSERTED, candidate, id, reason, memory.id),

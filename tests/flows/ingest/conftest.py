@@ -33,7 +33,9 @@ def ana(store: tenuto.Tenuto) -> tenuto.UserMemory:
 
 @pytest.fixture
 def say(store: tenuto.Tenuto, ana: tenuto.UserMemory, clock: FakeClock) -> Callable[..., Receipt]:
-    def say(text: str, *, user: tenuto.UserMemory | None = None, after: timedelta = timedelta(minutes=1), **options) -> Receipt:
+    def say(
+        text: str, *, user: tenuto.UserMemory | None = None, after: timedelta = timedelta(minutes=1), **options
+    ) -> Receipt:
         speaker = user or ana
         clock.now += after
         receipt = speaker.observe(text, **options)

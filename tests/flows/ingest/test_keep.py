@@ -228,7 +228,9 @@ def test_pins_stay_within_their_cap_and_the_least_automatic_one_makes_room(store
     import tenuto
     from tenuto.testing.fakes import FakeTokens
 
-    with tenuto.open(store_url, clock=clock, embedder=embedder, tokens=FakeTokens(), background=False, policy={"memory": {"pins": 2}}) as store:
+    with tenuto.open(
+        store_url, clock=clock, embedder=embedder, tokens=FakeTokens(), background=False, policy={"memory": {"pins": 2}}
+    ) as store:
         ana = store.user("ana")
         for food in ("nuts", "milk", "soy"):
             clock.advance(minutes=1)
@@ -251,9 +253,20 @@ def test_a_long_message_is_worked_on_within_bounds(ana, say):
 
 @pytest.mark.parametrize(
     "text",
-    ["😀😀😀", "def f():\n    return 1", "https://example.com/a/b", "QUJDREVGRw==" * 20, "我住在柏林，我对花生过敏。", "Ich wohne in Berlin.", "\u200b.\u200b.", "." * 5000,
-     "I met " + ", ".join(f"Person{i}" for i in range(1000)) + ".", "((((((((((" * 3000, "I " * 20000],
-)  # fmt: skip
+    [
+        "😀😀😀",
+        "def f():\n    return 1",
+        "https://example.com/a/b",
+        "QUJDREVGRw==" * 20,
+        "我住在柏林，我对花生过敏。",
+        "Ich wohne in Berlin.",
+        "\u200b.\u200b.",
+        "." * 5000,
+        "I met " + ", ".join(f"Person{i}" for i in range(1000)) + ".",
+        "((((((((((" * 3000,
+        "I " * 20000,
+    ],
+)
 def test_odd_messages_leave_a_clear_outcome(ana, say, text):
     receipt = say(text)
     assert receipt.settled
@@ -319,7 +332,9 @@ def test_contradictions_point_to_both_and_go_when_one_is_forgotten(ana, say):
     say("I love olives.")
     say("I hate olives.")
     (note,) = ana.memories(kind="contradiction")
-    loves, hates = sorted((memory for memory in ana.memories() if memory.kind is Kind.PREFERENCE), key=lambda memory: memory.created_at)
+    loves, hates = sorted(
+        (memory for memory in ana.memories() if memory.kind is Kind.PREFERENCE), key=lambda memory: memory.created_at
+    )
     assert note.derived_from == (loves.id, hates.id)
     ana.forget(loves.id)
     assert ana.memories(kind="contradiction") == []

@@ -1,8 +1,8 @@
 """The hand-written table of bench/extraction and its small talk hold, with the embedder that ships."""
 
 import pytest
-
 from bench.extraction import cases, smalltalk
+
 from tenuto.policy import MemoryPolicy
 from tenuto.providers.embed import LocalEmbedder
 
@@ -20,7 +20,12 @@ def test_at_least_nineteen_of_twenty_cases_are_right(embedder):
 
 
 def test_the_table_can_fail(embedder):
-    case = {"family": "supersession", "said": ["I live in Oslo", "I live in Bergen"], "current": ["Oslo"], "gone": ["Bergen"]}
+    case = {
+        "family": "supersession",
+        "said": ["I live in Oslo", "I live in Bergen"],
+        "current": ["Oslo"],
+        "gone": ["Bergen"],
+    }
     assert len(cases.check(case, embedder)) == 2
 
 

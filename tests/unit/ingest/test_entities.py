@@ -16,7 +16,13 @@ def person(label: str, **more) -> Entity:
 
 @pytest.mark.parametrize(
     ("label", "expected"),
-    [("John Doe", "john_doe"), ("Acme Corp.", "acme_corp"), ("Jean-Luc O'Neil", "jean_luc_oneil"), ("  A  B ", "a_b"), ("Zoë", "zoë")],
+    [
+        ("John Doe", "john_doe"),
+        ("Acme Corp.", "acme_corp"),
+        ("Jean-Luc O'Neil", "jean_luc_oneil"),
+        ("  A  B ", "a_b"),
+        ("Zoë", "zoë"),
+    ],
 )
 def test_slugs_are_lower_case_without_punctuation_and_with_underscores(label: str, expected: str):
     assert slug(label) == expected
@@ -54,7 +60,10 @@ def test_two_sisters_are_not_mixed_up():
 
 
 def test_a_thousand_entities_in_one_message_are_bounded():
-    assert len(mentions(" and ".join(f"my friend Bob{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}" for i in range(1000)))) <= 50
+    assert (
+        len(mentions(" and ".join(f"my friend Bob{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}" for i in range(1000))))
+        <= 50
+    )
 
 
 def test_misspellings_are_proposed_and_only_shared_context_makes_it_sure():

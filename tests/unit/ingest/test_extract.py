@@ -20,15 +20,38 @@ AT = datetime(2024, 5, 15, 14, 0, tzinfo=UTC)
 def run(text: str, **more):
     policy = more.pop("policy", MemoryPolicy())
     own_names = more.pop("own_names", frozenset())
-    message = Message(**{"id": "m", "session_id": "s", "role": Role.USER, "content": text, "at": AT, "channel": "api", "persona": "coach", **more})
+    message = Message(
+        **{
+            "id": "m",
+            "session_id": "s",
+            "role": Role.USER,
+            "content": text,
+            "at": AT,
+            "channel": "api",
+            "persona": "coach",
+            **more,
+        }
+    )
     return extract(message, policy, own_names=own_names)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["How are you?", "Good morning!", "If I lived in Rome I'd be happy.", "What if I were vegan?", "That's great!", "I love it!", "I'm the king, just kidding!", "> I live in Rome",
-     'She said "I moved to Rome last year and I love it"', "My neighbor says I'm a great cook.", "Write me a song about Rome.", "Let's say I live in Rome."],
-)  # fmt: skip
+    [
+        "How are you?",
+        "Good morning!",
+        "If I lived in Rome I'd be happy.",
+        "What if I were vegan?",
+        "That's great!",
+        "I love it!",
+        "I'm the king, just kidding!",
+        "> I live in Rome",
+        'She said "I moved to Rome last year and I love it"',
+        "My neighbor says I'm a great cook.",
+        "Write me a song about Rome.",
+        "Let's say I live in Rome.",
+    ],
+)
 def test_what_is_no_statement_of_ones_own_leaves_nothing(text: str):
     found = run(text)
     assert found.candidates == ()
@@ -52,7 +75,10 @@ def test_clauses_become_facts_of_their_own():
 
 def test_he_and_she_are_whoever_was_named():
     found = run("My sister Anna moved to Paris. She is a doctor.").candidates
-    assert [(one.subject, one.attribute, one.value) for one in found] == [("person:anna", "home", "Paris"), ("person:anna", "job", "doctor")]
+    assert [(one.subject, one.attribute, one.value) for one in found] == [
+        ("person:anna", "home", "Paris"),
+        ("person:anna", "job", "doctor"),
+    ]
     assert found[1].content == "Anna is a doctor"
     assert run("She is a doctor.").candidates == ()
 
@@ -65,7 +91,10 @@ def test_a_named_speaker_is_a_person_of_their_own_unless_it_is_the_user():
 
 
 def test_importance_follows_the_rubric():
-    weights = {text: run(text).candidates[0].importance for text in ("I'm allergic to nuts", "I take metformin", "I love jazz", "I drink coffee every morning")}
+    weights = {
+        text: run(text).candidates[0].importance
+        for text in ("I'm allergic to nuts", "I take metformin", "I love jazz", "I drink coffee every morning")
+    }
     assert weights["I'm allergic to nuts"] == 10
     assert 8 <= weights["I take metformin"] <= 9.5
     assert 6 <= weights["I love jazz"] < 8
@@ -76,7 +105,11 @@ def test_a_lexicon_from_a_file_raises_what_holds_its_terms(tmp_path):
     path = tmp_path / "sailing.toml"
     path.write_text('name = "sailing"\nimportance = 9\nterms = ["regatta", "spinnaker"]\n', encoding="utf-8")
     plain = run("I won the regatta with my brother last summer").candidates[0].importance
-    raised = run("I won the regatta with my brother last summer", policy=MemoryPolicy(lexicons=str(path))).candidates[0].importance
+    raised = (
+        run("I won the regatta with my brother last summer", policy=MemoryPolicy(lexicons=str(path)))
+        .candidates[0]
+        .importance
+    )
     assert raised > plain
     for bad in ("nonsense", 'name = 1\nterms = ["x"]', 'name = "x"\nterms = ["y"]\nimportance = 11'):
         path.write_text(bad, encoding="utf-8")
@@ -86,7 +119,10 @@ def test_a_lexicon_from_a_file_raises_what_holds_its_terms(tmp_path):
 
 
 def test_feelings_are_described():
-    happy, sad = run("I won the dance competition and I'm so thrilled!").candidates[0], run("My grandmother died last week and I am heartbroken").candidates[0]
+    happy, sad = (
+        run("I won the dance competition and I'm so thrilled!").candidates[0],
+        run("My grandmother died last week and I am heartbroken").candidates[0],
+    )
     assert happy.valence > 0.4 > -0.4 > sad.valence
     assert happy.arousal > 0.5
 
@@ -130,7 +166,44 @@ def test_any_message_can_be_extracted_from(text: str):
     assert len(found.candidates) <= MemoryPolicy().candidates_per_message
 
 
-@given(st.lists(st.sampled_from("I my dad is allergic to moved live in Rome next Friday not and , . because she quit work at remember that forget ' ? ! 5 pm".split()), max_size=40))
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "I",
+                "my",
+                "dad",
+                "is",
+                "allergic",
+                "to",
+                "moved",
+                "live",
+                "in",
+                "Rome",
+                "next",
+                "Friday",
+                "not",
+                "and",
+                ",",
+                ".",
+                "because",
+                "she",
+                "quit",
+                "work",
+                "at",
+                "remember",
+                "that",
+                "forget",
+                "'",
+                "?",
+                "!",
+                "5",
+                "pm",
+            ]
+        ),
+        max_size=40,
+    )
+)
 @settings(max_examples=200, deadline=None)
 def test_any_salad_of_words_can_be_extracted_from(words: list[str]):
     run(" ".join(words) or "x")

@@ -49,15 +49,30 @@ def test_what_a_clause_says(text: str, attribute: str, value: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["I'm allergic to Mondays", "I'm a mess", "I moved my notes to Obsidian", "I was moved to tears", "I love it", "I love that", "My car is broken",
-     "I live in fear", "My point is that it works", "I'm a big fan", "I'm a morning person"],
-)  # fmt: skip
+    [
+        "I'm allergic to Mondays",
+        "I'm a mess",
+        "I moved my notes to Obsidian",
+        "I was moved to tears",
+        "I love it",
+        "I love that",
+        "My car is broken",
+        "I live in fear",
+        "My point is that it works",
+        "I'm a big fan",
+        "I'm a morning person",
+    ],
+)
 def test_figures_of_speech_are_no_facts(text: str):
     assert [one for one in read(text) if one[0] != "like"] == []
 
 
 def test_a_list_of_allergies_becomes_one_fact_each():
-    assert [value for _, value, _ in read("I'm allergic to peanuts, shellfish and eggs")] == ["peanuts", "shellfish", "eggs"]
+    assert [value for _, value, _ in read("I'm allergic to peanuts, shellfish and eggs")] == [
+        "peanuts",
+        "shellfish",
+        "eggs",
+    ]
 
 
 def test_negation_is_seen():
@@ -70,4 +85,10 @@ def test_the_table_is_whole():
     assert len(table) >= 70
     assert {rule.check.__name__.strip("_") for rule in table if rule.check} <= set(CHECKS)
     assert all(0 < rule.importance <= 10 and 0 < rule.confidence <= 1 for rule in table)
-    assert {rule.attribute for rule in table if rule.pin} == {"allergy", "emergency_contact", "blood_type", "name", "condition"}
+    assert {rule.attribute for rule in table if rule.pin} == {
+        "allergy",
+        "emergency_contact",
+        "blood_type",
+        "name",
+        "condition",
+    }

@@ -16,7 +16,17 @@ POLICY, CALIBRATION = MemoryPolicy(), Calibration(reinforce=0.78, upgrade=0.86)
 
 
 def candidate(content: str, **more) -> Candidate:
-    return Candidate(**{"content": content, "domain": Domain.PROFILE, "kind": Kind.FACT, "at": NOW, "message_id": content, "quote": content, **more})
+    return Candidate(
+        **{
+            "content": content,
+            "domain": Domain.PROFILE,
+            "kind": Kind.FACT,
+            "at": NOW,
+            "message_id": content,
+            "quote": content,
+            **more,
+        }
+    )
 
 
 def decide(one: Candidate, *known: Known, id: str = "new", now: datetime = NOW):
@@ -46,7 +56,12 @@ def test_a_new_value_replaces_the_old_one_which_keeps_its_time():
     decision = decide(home("Bergen", at=NOW + timedelta(days=30)), Known(old, 0.8))
     retired, fresh = decision.put
     assert (decision.result.act, decision.result.previous_id) == (Act.SUPERSEDED, "old")
-    assert (retired.status, retired.slot, retired.superseded_by, retired.valid_to) == (Status.DEPRECATED, None, "new", NOW + timedelta(days=30))
+    assert (retired.status, retired.slot, retired.superseded_by, retired.valid_to) == (
+        Status.DEPRECATED,
+        None,
+        "new",
+        NOW + timedelta(days=30),
+    )
     assert (fresh.supersedes, fresh.slot, fresh.valid_to) == ("old", old.slot, None)
     assert [one.content for one in retired.history] == ["I live in Oslo"]
 
@@ -113,14 +128,19 @@ def test_what_differs_stays_apart_however_close_the_vectors_are(one: str, other:
 
 def test_allergies_are_never_merged_by_meaning():
     peanuts = kept(candidate("I'm allergic to peanuts", attribute="allergy", value="peanuts", pin=PinKind.AUTO))
-    decision = decide(candidate("I'm allergic to penicillin", attribute="allergy", value="penicillin", pin=PinKind.AUTO), Known(peanuts, 0.95))
+    decision = decide(
+        candidate("I'm allergic to penicillin", attribute="allergy", value="penicillin", pin=PinKind.AUTO),
+        Known(peanuts, 0.95),
+    )
     assert decision.result.act is Act.INSERTED
     assert decision.put[0].pinned
 
 
 def test_a_contradiction_without_a_change_keeps_both_and_points_to_them():
     loves = kept(candidate("I love olives", attribute="like", value="olives", kind=Kind.PREFERENCE))
-    decision = decide(candidate("I hate olives", attribute="dislike", value="olives", kind=Kind.PREFERENCE), Known(loves, 0.8))
+    decision = decide(
+        candidate("I hate olives", attribute="dislike", value="olives", kind=Kind.PREFERENCE), Known(loves, 0.8)
+    )
     fresh, note = decision.put
     assert (note.kind, note.derived_from) == (Kind.CONTRADICTION, ("old", "new"))
     assert fresh.status is Status.ACTIVE
@@ -143,9 +163,16 @@ def test_a_change_never_retires_an_allergy_on_the_side():
 
 def test_words_from_outside_only_wait():
     current = kept(home("Oslo"))
-    decision = decide(home("Moscow", status=Status.CANDIDATE, trust=Trust.EXTERNAL, at=NOW + timedelta(days=1)), Known(current, 0.99))
+    decision = decide(
+        home("Moscow", status=Status.CANDIDATE, trust=Trust.EXTERNAL, at=NOW + timedelta(days=1)), Known(current, 0.99)
+    )
     (waiting,) = decision.put
-    assert (waiting.status, waiting.slot, waiting.trust, waiting.pinned) == (Status.CANDIDATE, None, Trust.EXTERNAL, False)
+    assert (waiting.status, waiting.slot, waiting.trust, waiting.pinned) == (
+        Status.CANDIDATE,
+        None,
+        Trust.EXTERNAL,
+        False,
+    )
     again = decide(home("Moscow", status=Status.CANDIDATE, trust=Trust.EXTERNAL), Known(waiting, 1.0))
     assert again.result.act is Act.DUPLICATE
 

@@ -57,7 +57,9 @@ def test_abbreviations_and_decimals_do_not_end_a_sentence():
     assert split("Dr. Patel gave me 3.5 mg. I took it.") == ["Dr. Patel gave me 3.5 mg.", "I took it."]
 
 
-@pytest.mark.parametrize("text", ["a" * 65536, ". " * 30000, "😀" * 16000, "I like x. " * 6000, "\n" * 60000, "'" * 60000, "> " * 30000])
+@pytest.mark.parametrize(
+    "text", ["a" * 65536, ". " * 30000, "😀" * 16000, "I like x. " * 6000, "\n" * 60000, "'" * 60000, "> " * 30000]
+)
 def test_work_is_bounded_on_large_messages(text: str):
     found = read(text)
     assert len(found) <= MOST

@@ -1,4 +1,4 @@
-"""Time expressions: beside the table of cases in bench/extraction, what they mean for spans, relations and recurrence."""
+"""Time expressions: the table of cases in bench/extraction, and spans, relations and recurrence."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -21,7 +21,13 @@ def test_the_table_of_cases_holds():
 
 @pytest.mark.parametrize(
     ("text", "relation"),
-    [("due on Friday", "by"), ("by Friday", "by"), ("since March", "since"), ("until June", "until"), ("on Friday", "at")],
+    [
+        ("due on Friday", "by"),
+        ("by Friday", "by"),
+        ("since March", "since"),
+        ("until June", "until"),
+        ("on Friday", "at"),
+    ],
 )
 def test_relations(text: str, relation: str):
     found = first(text, AT)
@@ -31,7 +37,13 @@ def test_relations(text: str, relation: str):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("every Monday", "every monday"), ("daily", "daily"), ("three times a week", "three times a week"), ("on Sundays", "every sunday"), ("once", None)],
+    [
+        ("every Monday", "every monday"),
+        ("daily", "daily"),
+        ("three times a week", "three times a week"),
+        ("on Sundays", "every sunday"),
+        ("once", None),
+    ],
 )
 def test_recurrence(text: str, expected: str | None):
     assert recurrence(f"I run {text}") == expected
@@ -44,7 +56,11 @@ def test_how_long_something_has_lasted():
 
 def test_yesterday_depends_on_the_users_zone():
     late = datetime(2024, 5, 15, 2, 0, tzinfo=UTC)
-    utc, tokyo, lima = first("yesterday", late), first("yesterday", late, ZoneInfo("Asia/Tokyo")), first("yesterday", late, ZoneInfo("America/Lima"))
+    utc, tokyo, lima = (
+        first("yesterday", late),
+        first("yesterday", late, ZoneInfo("Asia/Tokyo")),
+        first("yesterday", late, ZoneInfo("America/Lima")),
+    )
     assert utc and tokyo and lima
     assert [one.start.day for one in (utc, tokyo, lima)] == [14, 14, 13]
 

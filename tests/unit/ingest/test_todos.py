@@ -16,8 +16,14 @@ def todo(id: str, content: str, kind: TodoKind = TodoKind.TASK, **more) -> Todo:
     return Todo(id=id, kind=kind, content=content, created_at=AT, updated_at=AT, **more)
 
 
-OPEN = [todo("mom", "Call mom"), todo("thesis", "Submit my thesis"), todo("rent", "Pay the rent"),
-        todo("run", "Go for a run", TodoKind.HABIT, recurrence="every morning"), todo("dentist", "Call the dentist"), todo("bank", "Call the bank")]  # fmt: skip
+OPEN = [
+    todo("mom", "Call mom"),
+    todo("thesis", "Submit my thesis"),
+    todo("rent", "Pay the rent"),
+    todo("run", "Go for a run", TodoKind.HABIT, recurrence="every morning"),
+    todo("dentist", "Call the dentist"),
+    todo("bank", "Call the bank"),
+]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +46,18 @@ def test_what_is_to_be_done(text: str, kind: str, content: str, due: str | None)
     assert (draft.kind, draft.content, draft.due and draft.due.isoformat()[:16]) == (kind, content, due)
 
 
-@pytest.mark.parametrize("text", ["I have to say it was great", "I'll be fine", "I'll see", "If I call mom tomorrow", "I don't need to call mom", "He said I need to call mom", "I'll move one day"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have to say it was great",
+        "I'll be fine",
+        "I'll see",
+        "If I call mom tomorrow",
+        "I don't need to call mom",
+        "He said I need to call mom",
+        "I'll move one day",
+    ],
+)
 def test_talk_is_no_todo(text: str):
     assert find(read(text)[0], AT) is None
 
@@ -55,11 +72,19 @@ def test_only_what_binds_the_assistant_is_its_promise():
 @pytest.mark.parametrize(
     ("text", "done"),
     [
-        ("I called my mom", "mom"), ("I phoned Mum yesterday", "mom"), ("Paid the rent!", "rent"), ("The thesis is submitted!", "thesis"),
-        ("I went for a run this morning", "run"), ("I haven't called my mom yet", None), ("I will call mom", None), ("Did I call mom?", None),
-        ("I finished the thesis", None), ("I called them", None), ("She called the bank", None),
+        ("I called my mom", "mom"),
+        ("I phoned Mum yesterday", "mom"),
+        ("Paid the rent!", "rent"),
+        ("The thesis is submitted!", "thesis"),
+        ("I went for a run this morning", "run"),
+        ("I haven't called my mom yet", None),
+        ("I will call mom", None),
+        ("Did I call mom?", None),
+        ("I finished the thesis", None),
+        ("I called them", None),
+        ("She called the bank", None),
     ],
-)  # fmt: skip
+)
 def test_what_is_done(text: str, done: str | None):
     found = completion(read(text)[0], OPEN, AT, threshold=0.8)
     assert (found.todo.id if found and found.todo else None) == done
