@@ -23,11 +23,7 @@ def new_secret(prefix: str) -> str:
 
 
 def _base32(value: int, length: int) -> str:
-    digits = []
-    for _ in range(length):
-        value, digit = divmod(value, 32)
-        digits.append(_ALPHABET[digit])
-    return "".join(reversed(digits))
+    return "".join([_ALPHABET[value >> shift & 31] for shift in range(5 * (length - 1), -1, -5)])
 
 
 def silence_onnxruntime() -> None:

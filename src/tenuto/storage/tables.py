@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -35,7 +36,7 @@ class Column:
     keyed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
 
@@ -165,14 +166,20 @@ def place(table: str, row: str, column: str = "body") -> str:
 def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
-    in_columns = {"user_id"} if table.keyed_id else {"user_id", "id"}
     for column in table.columns:
         row[column.name] = column_value(getattr(record, column.name), column, vault, user)
-        if not column.keyed:
-            in_columns.add(column.name)
-    body = {part.name: getattr(record, part.name) for part in fields(record) if part.name not in in_columns}
+    body = {name: getattr(record, name) for name in _body_fields(table)}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
+
+
+@lru_cache(maxsize=64)
+def _body_fields(table: Table) -> tuple[str, ...]:
+    """The fields that no column holds in the clear."""
+    held = {"user_id"} | {column.name for column in table.columns if not column.keyed}
+    if not table.keyed_id:
+        held.add("id")
+    return tuple(part.name for part in fields(table.type) if part.name not in held)
 
 
 def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
