@@ -217,8 +217,8 @@ class ContextPolicy:
     """Most messages from before this session that are shown, so that a new session does not begin in the void."""
     window_step: int = 10
     """The window of recent messages moves in steps of this many, so that prompt caches hold; 1 moves it each turn."""
-    fresh: float = 0.5
-    """Part of the facts' share that is kept for what this turn alone recalls."""
+    fresh: float = 0.3
+    """Part of the facts' share for what this turn alone recalls: a ceiling, because no prompt cache can serve it."""
     templates: str | None = None
     """A folder with edited templates; one that is missing there is taken from the package."""
     personas: str | None = None

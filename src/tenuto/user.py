@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from tenuto.errors import NotFound
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.observe import check, observe
+from tenuto.ingest.observe import check, observe, observe_many
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
@@ -29,7 +29,7 @@ from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.recall.search import recall
-from tenuto.recall.surround import cards, session_context
+from tenuto.recall.surround import Kept, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Act, Receipt
@@ -92,6 +92,16 @@ class UserMemory:
             self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
 
+    def observe_many(self, messages: Sequence[Mapping[str, Any]]) -> list[Receipt]:
+        """Keep several things said, all or none. Each is a mapping of ``text`` and the options of ``observe``."""
+        batch = [check(self._deps, **message) for message in messages]
+        receipts = observe_many(self._deps, self._scope, batch)
+        self._wake()
+        for receipt, incoming in zip(receipts, batch, strict=True):
+            if receipt.act is Act.INSERTED:
+                self.working.heard(receipt, incoming.role, incoming.content)
+        return receipts
+
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
@@ -114,16 +124,20 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
-        hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
-        known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]
+        limit = self._deps.policy.context.relevant
+        hits = recall(self._deps, self._scope, message, limit=limit)
+
+        def lasting(query: str) -> Sequence[Kept]:
+            found = hits if query == message else recall(self._deps, self._scope, query, limit=limit)
+            return session_context(self._deps, self._scope, query, found, session=session, refresh=refresh)
+
         return build(
             self._deps,
             self._scope,
             message,
             hits=hits,
-            semantic=lasting,
-            cards=known,
+            lasting=lasting,
+            refresh=refresh,
             budget=budget,
             session=session,
             **options,
