@@ -9,7 +9,7 @@ import msgspec
 
 from tenuto.ports import Vault, Vectors, Where
 from tenuto.records.base import evolve, from_micros, micros
-from tenuto.records.operations import Entry, EntryKind
+from tenuto.records.operations import Entry, EntryKind, Event
 from tenuto.records.scope import User
 from tenuto.storage import queries
 from tenuto.storage.conditions import select_sql, where_sql
@@ -153,6 +153,8 @@ class SqlTransaction(SqlReader):
         self._exists = bool(rows)
         self._seq, self._epoch = (rows[0][1], rows[0][2]) if rows else (0, 0)
         self._begun = (self._seq, self._epoch)
+        self.happened = False
+        """Whether an event was written."""
 
     def put(self, *records: Any) -> None:
         for record in records:
@@ -214,6 +216,7 @@ class SqlTransaction(SqlReader):
     def set_user(self, user: User) -> None:
         self._ensure_user()
         self._change("set_user", body=self._user_body(user.timezone, user.settings))
+        self._seq = max(self._seq, user.seq)
 
     def flush(self) -> None:
         """Write the counters; called once before the commit."""
@@ -228,6 +231,7 @@ class SqlTransaction(SqlReader):
             record = evolve(record, seq=self._next())
         row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
         done = self._connection.change(queries.insert(table, replace=replace), row) > 0
+        self.happened = self.happened or table.type is Event
         if done and table.many:
             self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
         return done

@@ -19,8 +19,10 @@ from tenuto.ports import Vault
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
+from tenuto.records.identity import MergePart, UserMerge
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity
+from tenuto.records.transfer import Import
 from tenuto.records.workflow import Artifact, Outcome, Workflow, WorkflowTurn
 
 
@@ -132,6 +134,9 @@ TABLES: tuple[Table, ...] = (
     ),
     Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
     Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+    Table("user_merges", UserMerge, _columns("status created_at:time")),
+    Table("merge_parts", MergePart, _columns("merge_id kind")),
+    Table("imports", Import, _columns("status started_at:time vouched_at?:time")),
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
