@@ -1,4 +1,4 @@
-"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory` with one short method per verb.
+"""The facade: ``tenuto.open()`` gives a :class:`Tenuto`, its ``user()`` a :class:`UserMemory`: one short method a verb.
 
 This is the only place that sequences flows. A flow does one thing with the store; what comes after it is decided here.
 """
@@ -19,13 +19,19 @@ from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.ingest.embedding import embed_user
-from tenuto.jobs import Runner
+from tenuto.jobs import Runner, cancel_job, retry_job
+from tenuto.lifecycle import care
+from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
+from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
+from tenuto.privacy.binding import bind
+from tenuto.privacy.keys import provider as key_provider
+from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
+from tenuto.privacy.ring import Keyring
+from tenuto.privacy.vault import SealedVault
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
-from tenuto.providers.vault import PlainVault
 from tenuto.recall.indexes import Indexes
 from tenuto.records.operations import Job
 from tenuto.records.scope import Scope
@@ -85,6 +91,33 @@ class Tenuto:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
 
+    def seal(self, progress: Callable[[str], None] | None = None) -> int:
+        """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again."""
+        return seal_store(self.deps, progress)
+
+    def rotate(self, user: str) -> int:
+        """Give a user a new data key, seal everything with it and destroy the old one; the new key's number."""
+        return rotate_user(self.deps, user)
+
+    def rewrap(self) -> int:
+        """Rotate the key that wraps all data keys; how many were wrapped anew."""
+        return rewrap(self.deps)
+
+    def retry_job(self, id: str, *, user: str | None = None) -> Job:
+        """Put a failed or cancelled job back into the queue."""
+        job = retry_job(self.deps, id, user)
+        self._wake()
+        return job
+
+    def cancel_job(self, id: str, *, user: str | None = None) -> Job:
+        """Take a waiting job out of the queue."""
+        return cancel_job(self.deps, id, user)
+
+    def curate(self, user: str | None = None, *, dry_run: bool = False) -> list[CurateReport]:
+        """Curate one user's memories, or everybody's; ``dry_run`` only shows the plans."""
+        chosen = [self.user(user).id] if user is not None else self.users()
+        return [care.curate(self.deps, one, dry_run=dry_run) for one in chosen]
+
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
         return self.deps.store.check()
@@ -95,6 +128,8 @@ class Tenuto:
             self._closed = True
             self._runner.stop()
             self.deps.store.close()
+            if isinstance(self.deps.vault, SealedVault):
+                self.deps.vault.ring.close()
 
     def _wake(self) -> None:
         if self._background:
@@ -103,7 +138,9 @@ class Tenuto:
     def __enter__(self) -> Tenuto:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -125,26 +162,29 @@ def open(
     redis: str | None = None,
     model: str | Model | None = None,
     embedder: Embedder | str | None = None,
-    keys: Any = None,
+    keys: str | SealedVault | None = None,
     clock: Clock | None = None,
     policy: Policy | Mapping[str, Any] | None = None,
     tokens: Tokens | None = None,
     ids: Ids | None = None,
     background: bool = True,
+    upgrade: bool = False,
+    convert: bool = False,
 ) -> Tenuto:
     """Open a store: a SQLite file (default ``./tenuto.db``), ``postgresql://…``, or ``memory:`` for trying things out.
 
     Without arguments it needs no key, no server and no network. ``background=False`` leaves jobs to ``settle()`` or to
-    a worker.
+    a worker. ``upgrade=True`` brings the schema of a PostgreSQL database up to this version's; a SQLite file upgrades
+    itself. ``keys`` (``file:PATH``, or a vault) encrypts content at rest; ``convert`` allows that for a store which
+    holds plain data until ``seal()`` has sealed it.
     """
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
-    vault: Vault = PlainVault()
-    if keys is not None or settings.connection("keys"):
-        raise SettingError("Encryption at rest is not part of this version: leave 'keys' out.")
+    where = str(url or settings.connection("db") or "tenuto.db")
     if redis is not None or settings.connection("redis"):
         raise SettingError("Redis is not part of this version: leave 'redis' out.")
-    store: Store = open_store(str(url or settings.connection("db") or "tenuto.db"), vault, now)
+    sealed = _vault(keys if keys is not None else settings.connection("keys"))
+    store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
         embedder=_embedder(embedder),
@@ -157,6 +197,13 @@ def open(
         model=_model(model),
     )
     return Tenuto(deps, background=background)
+
+
+def _vault(keys: str | SealedVault | None) -> SealedVault | None:
+    if keys is None or isinstance(keys, SealedVault):
+        return keys
+    provider, ring = key_provider(keys, settings.secret("TENUTO_KEY"))
+    return SealedVault(Keyring(ring, provider))
 
 
 def _embedder(given: Embedder | str | None) -> Embedder:

@@ -8,6 +8,7 @@
     ├── Conflict              the thing exists and says otherwise
     │   └── IllegalMove       a state machine does not allow this step
     ├── Denied                not allowed
+    ├── VaultError            a key is missing, or what it sealed was changed
     ├── ProviderError         something outside of the store did not answer
     │   ├── EmbedderError
     │   └── ModelError
@@ -84,6 +85,12 @@ class Denied(TenutoError):
     """Not allowed."""
 
     code = "denied"
+
+
+class VaultError(TenutoError):
+    """A key is missing or wrong, or what was sealed with it was changed or moved."""
+
+    code = "vault_failed"
 
 
 class ProviderError(TenutoError):

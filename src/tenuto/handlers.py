@@ -5,7 +5,19 @@ from __future__ import annotations
 from tenuto.ingest.embedding import embed
 from tenuto.ingest.observe import EMBED
 from tenuto.jobs import Handler
+from tenuto.lifecycle import care, close, due, purge, running, sweep, upkeep
 
 HANDLERS: dict[str, Handler] = {
     EMBED: embed,
+    due.CLOSE_SESSION: close.handle,
+    due.ROLLING: running.roll,
+    due.RANGE: running.ranges,
+    due.SPINE: upkeep.make_spine,
+    due.PROFILE: upkeep.make_profile,
+    due.BRIEF: upkeep.make_brief,
+    due.TOPICS: upkeep.make_topics,
+    due.CURATE: care.on_curate,
+    due.FADE: care.on_fade,
+    due.SWEEP: sweep.on_sweep,
+    due.PURGE: purge.on_purge,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class SessionPolicy:
     """A user who returns within this time may take up the closed session's thread."""
     min_new_turns: int = 2
     """A closed session is classified again only after this many new turns."""
+    classify_open_turns: int = 200
+    """A session that goes on and on is classified each time this many turns have gathered, without being closed."""
     last_message_length: int = 200
     """How much of the last user message the session state keeps, in characters."""
 
@@ -188,6 +191,10 @@ class FadingPolicy:
     """Strength that pins and ``proactive_use = yes`` never fall below."""
     curate_after_changes: int = 20
     """The curator runs once this many memories were written since its last run."""
+    todo_overdue: timedelta = timedelta(days=14)
+    """An open todo expires this long after it was due."""
+    todo_silent: timedelta = timedelta(days=90)
+    """An open thread, task or commitment without a due time expires after this long without a word about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +210,18 @@ class AgentPolicy:
     cooldown: timedelta = timedelta(hours=24)
     cooldown_after_user: timedelta = timedelta(hours=48)
     mood_half_life: timedelta = timedelta(days=2)
+    personas: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Per persona: ``axes`` (name → start, low, high, half_life in seconds) and ``outreach``."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryPolicy:
+    enabled: bool = True
+    """The user's own setting ``trajectory`` overrides it."""
+    window: int = 12
+    """Sessions that each metric looks at."""
+    least: int = 6
+    """Sessions before anything is said about a trend, and how long a pattern must hold before a suggestion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +235,8 @@ class JobPolicy:
     poll: timedelta = timedelta(seconds=1)
     """How often an idle runner looks for work that another process left."""
     keep_done: timedelta = timedelta(days=7)
+    costly_per_minute: int = 60
+    """Jobs of the kinds that ask a model which one process starts per minute, while a model is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +310,7 @@ class Policy:
     working: WorkingPolicy = field(default_factory=WorkingPolicy)
     fading: FadingPolicy = field(default_factory=FadingPolicy)
     agent: AgentPolicy = field(default_factory=AgentPolicy)
+    trajectory: TrajectoryPolicy = field(default_factory=TrajectoryPolicy)
     jobs: JobPolicy = field(default_factory=JobPolicy)
     model: ModelPolicy = field(default_factory=ModelPolicy)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)

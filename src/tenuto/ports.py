@@ -181,11 +181,16 @@ class Store(Protocol):
     def erase_user(self, user: str) -> dict[str, int]:
         """Delete every row of the user, for good; how many per table."""
 
+    def fact(self, name: str) -> str | None:
+        """Something that holds for the store as a whole, such as which keyring it is sealed with."""
+
+    def set_fact(self, name: str, value: str) -> None: ...
+
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
 
-    def compact(self) -> None:
-        """Leave no trace of deleted rows in the files, where the engine can."""
+    def compact(self) -> bool:
+        """Leave no trace of deleted rows in the files; ``False`` where the engine cannot, or not now."""
 
     def close(self) -> None: ...
 
@@ -227,7 +232,9 @@ class Model(Protocol):
     @property
     def name(self) -> str: ...
 
-    def complete(self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048) -> Answer:
+    def complete(
+        self, *, system: str, user: str, schema: Mapping[str, Any] | None = None, max_tokens: int = 2048
+    ) -> Answer:
         """One answer. ``schema`` asks for JSON of that shape. Raises :class:`tenuto.errors.ModelError`."""
 
 

@@ -9,6 +9,7 @@ names it and the closest known one.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -22,8 +23,11 @@ from tenuto.errors import SettingError
 from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
-CONNECTION = {"DB": "db", "REDIS": "redis", "MODEL": "model", "CONFIG": "config", "KEYS": "keys", "EMBEDDER": "embedder"}
-"""Environment names without a group: where the store is and what it uses."""
+CONNECTION = ("DB", "REDIS", "MODEL", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER")
+"""Environment names without a group: where the store is, what it uses, whom it is about."""
+SIGNED = ("importance.short", "agent.mood")
+"""Settings that may be negative."""
+YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 def environment() -> dict[str, str]:
@@ -62,12 +66,16 @@ def merge(policy: Policy, groups: Mapping[str, Any], *, where: str) -> Policy:
             raise SettingError(_unknown(group, known, where))
         current = getattr(policy, group)
         if is_dataclass(values) and isinstance(values, type(current)):
-            policy = replace(policy, **{group: values})
+            policy = _with(policy, group, values)
             continue
         if not isinstance(values, Mapping):
             raise SettingError(f"{where}: '{group}' is a group of settings and takes a table, not {values!r}.")
-        policy = replace(policy, **{group: _merge_group(current, group, values, where)})
+        policy = _with(policy, group, _merge_group(current, group, values, where))
     return policy
+
+
+def _with(policy: Policy, group: str, values: Any) -> Policy:
+    return replace(policy, **{group: values})
 
 
 def _merge_group(current: Any, group: str, values: Mapping[str, Any], where: str) -> Any:
@@ -87,13 +95,15 @@ def _convert(value: Any, wanted: Any, name: str, where: str) -> Any:
     kind = next(part for part in kinds if part is not NoneType)
     try:
         converted = _as_kind(value, kind)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         unit = "a number of seconds" if kind is timedelta else f"a value of type {kind.__name__}"
         raise SettingError(f"{where}: setting '{name}' takes {unit}, not {value!r}.") from None
     number = converted.total_seconds() if isinstance(converted, timedelta) else converted
-    if isinstance(number, (int, float)) and not isinstance(number, bool) and (number < 0 or number != number):
-        if name != "importance.short" and name != "agent.mood":
-            raise SettingError(f"{where}: setting '{name}' cannot be negative or NaN, and is {value!r}.")
+    if isinstance(number, (int, float)):
+        if not math.isfinite(number):
+            raise SettingError(f"{where}: setting '{name}' takes a finite number, not {value!r}.")
+        if number < 0 and name not in SIGNED:
+            raise SettingError(f"{where}: setting '{name}' cannot be negative, and is {value!r}.")
     return converted
 
 
@@ -101,10 +111,10 @@ def _as_kind(value: Any, kind: type) -> Any:
     if kind is timedelta:
         return value if isinstance(value, timedelta) else timedelta(seconds=float(value))
     if kind is bool:
-        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-        if isinstance(value, bool):
-            return value
-        return words[str(value).lower()] if str(value).lower() in words else int("not a boolean")
+        word = str(value).lower()
+        if word not in YES + NO:
+            raise ValueError
+        return word in YES
     if kind is int:
         if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
             raise ValueError

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
 from tenuto.context.build import Context, build
 from tenuto.deps import Deps
 from tenuto.ingest.observe import check, observe
+from tenuto.lifecycle import care, close, look, purge, running
+from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.outreach import Outreach
+from tenuto.lifecycle.purge import PurgeReport
+from tenuto.lifecycle.retention import Rules
+from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.ports import Where
+from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.recall.search import recall
-from tenuto.records.conversation import Message, Session
+from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
+from tenuto.records.memory import AgentState, StateChange
 from tenuto.records.operations import Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
@@ -90,7 +98,85 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.stats()
 
+    def erase(self) -> Proof:
+        """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        return erase(self._deps, self._scope)
+
+    def verify_erasure(self, proof: Proof) -> list[str]:
+        """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
+        return verify(self._deps, self.id, proof)
+
     def receipt(self, id: str) -> Receipt | None:
         """What came of an observed message, by the receipt's id."""
         with self._deps.store.reading(self.id) as reader:
             return reader.get(Receipt, id)
+
+    # --- time: sessions, summaries, the companion's state, retention --------------------------------------------------
+
+    def close_session(self, session_id: str | None = None, *, end_type: str = "explicit") -> Session | None:
+        """End a session: the one named (by our id or yours), or the open one. ``None`` if there is none to end."""
+        closed = close.close_session(self._deps, self._scope, session_id, end_type)
+        self._wake()
+        return closed
+
+    def summaries(
+        self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
+    ) -> list[Summary]:
+        """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
+        where = [Where("kind", "=", SummaryKind(kind))] if kind else []
+        where += [Where("session_id", "=", session_id)] if session_id else []
+        where += [] if versions else [Where("current", "=", True)]
+        with self._deps.store.reading(self.id) as reader:
+            found = reader.find(Summary, *where, order="-created_at", limit=None if self._scope.persona else limit)
+        visible = (None, self._scope.persona)
+        return [one for one in found if self._scope.persona is None or one.persona in visible][:limit]
+
+    def summarise(self, start: str | datetime, end: str | datetime) -> Summary:
+        """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times."""
+        return running.summarise_range(self._deps, self._scope, start, end)
+
+    def key_points(self, *, session_id: str | None = None, limit: int = 100) -> list[KeyPoint]:
+        """What was worth keeping from sessions, newest first."""
+        where = [Where("session_id", "=", session_id)] if session_id else []
+        with self._deps.store.reading(self.id) as reader:
+            return reader.find(KeyPoint, *where, order="-created_at", limit=limit)
+
+    def state(self) -> AgentState:
+        """The persona's axes towards the user, now. Nothing about it is hidden."""
+        return look.agent_state(self._deps, self._scope)
+
+    def state_history(self, *, limit: int = 100) -> list[StateChange]:
+        """How the state came about: every change with its reason, newest first."""
+        return look.state_history(self._deps, self._scope, limit)
+
+    def session_state(self) -> SessionState:
+        """What survives sessions: message count, last interaction, how summaries and the curator fare."""
+        return look.session_state(self._deps, self._scope)
+
+    def trajectory(self, *, on: bool | None = None) -> Trajectory:
+        """Where the talk has been going, with the formula of every number; ``on`` switches it on or off first."""
+        if on is not None:
+            look.set_trajectory(self._deps, self._scope, on)
+        return look.trajectory(self._deps, self._scope)
+
+    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
+        if on is not None or made:
+            look.set_outreach(self._deps, self._scope, on=on, made=made)
+        return look.may_reach_out(self._deps, self._scope)
+
+    def retention(self) -> Rules:
+        """How long what is kept."""
+        return look.retention_rules(self._deps, self._scope)
+
+    def set_retention(self, rules: Mapping[str, Any] | None) -> Rules:
+        """The user's own rules over the operator's; ``None`` takes them back. ``docs/lifecycle.md`` shows the form."""
+        return look.set_retention(self._deps, self._scope, rules)
+
+    def purge(self, *, dry_run: bool = False) -> PurgeReport:
+        """Take what has had its time under :meth:`retention`, now; or with ``dry_run`` only tell what would go."""
+        return purge.purge(self._deps, self.id, dry_run=dry_run)
+
+    def curate(self, *, dry_run: bool = False) -> CurateReport:
+        """Fold near-duplicates, archive what has faded, look after todos; or with ``dry_run`` only show the plan."""
+        return care.curate(self._deps, self.id, dry_run=dry_run)

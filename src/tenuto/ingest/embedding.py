@@ -42,8 +42,10 @@ def embed_some(deps: Deps, user: str, limit: int) -> int:
     if not waiting:
         return 0
     keys = [(entry.kind, entry.id) for entry in waiting if (entry.kind, entry.id) in texts]
-    vectors = checked(deps, deps.embedder.embed([texts[key] for key in keys])) if keys else []
-    packed = {key: vector.astype("<f2").tobytes() for key, vector in zip(keys, vectors, strict=True)}
+    packed: dict[tuple[EntryKind, str], bytes] = {}
+    if keys:
+        vectors = checked(deps, deps.embedder.embed([texts[key] for key in keys]))
+        packed = {key: vector.astype("<f2").tobytes() for key, vector in zip(keys, vectors, strict=True)}
     gone = [entry for entry in waiting if (entry.kind, entry.id) not in texts]
     with deps.store.writing(user) as tx:
         tx.embed(deps.embedder.model, packed)

@@ -15,7 +15,7 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.errors import Conflict, InputError
 from tenuto.ingest.weight import message_importance
-from tenuto.lifecycle.due import Due, classification, due_after_message
+from tenuto.lifecycle.due import Due, classification, due_after_message, timer
 from tenuto.lifecycle.sessions import Closing, near_window, place
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
@@ -73,9 +73,7 @@ def check(
     try:
         known_role = Role(role)
     except ValueError:
-        raise InputError(
-            f"Unknown role {role!r}: use one of {', '.join(sorted(Role))}.", code="role_unknown"
-        ) from None
+        raise InputError(f"Unknown role {role!r}: use one of {', '.join(sorted(Role))}.", code="role_unknown") from None
     return Incoming(
         content=clean.text(text, limits),
         role=known_role,
@@ -115,12 +113,14 @@ def _known(tx: Transaction, incoming: Incoming) -> Receipt | None:
     message = found[0]
     if message.content != incoming.content or message.role != incoming.role:
         raise Conflict(
-            f"A message with the id {incoming.external_id!r} was kept on {message.at:%Y-%m-%d %H:%M} with another text: "
-            "messages are never edited; give the new one an id of its own.",
+            f"A message with the id {incoming.external_id!r} was kept on {message.at:%Y-%m-%d %H:%M} with another "
+            "text: messages are never edited; give the new one an id of its own.",
             code="message_id_taken",
         )
     receipts = tx.find(Receipt, Where("message_id", "=", message.id), limit=1)
-    known = receipts[0] if receipts else Receipt(id="", message_id=message.id, session_id=message.session_id, at=message.at)
+    known = (
+        receipts[0] if receipts else Receipt(id="", message_id=message.id, session_id=message.session_id, at=message.at)
+    )
     return evolve(known, act=Act.DUPLICATE, notes=("This id was observed before; nothing was written.",))
 
 
@@ -184,6 +184,7 @@ def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now:
     session = near[placed.session_id]
     if placed.reopen:
         session = evolve(session, status=SessionStatus.OPEN, ended_at=None, end_type=None)
+        _enqueue(deps, tx, [timer(session, deps.policy, now)], now)
     return evolve(
         session,
         started_at=min(session.started_at, incoming.at),

@@ -29,7 +29,7 @@ PURGE = "purge"
 KINDS = (CLOSE_SESSION, ROLLING, RANGE, SPINE, PROFILE, BRIEF, TOPICS, CURATE, FADE, SWEEP, PURGE)
 
 ARRIVAL_SLACK = timedelta(seconds=60)
-"""A session of the past (an import) is closed only after this long without a further message of it arriving."""
+"""A session of the past (an import) is closed only after this long without a further message arriving."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,9 @@ def due_after_message(state: SessionState, session: Session, policy: Policy, now
         found.append(Due(ROLLING, f"{ROLLING}:{persona}", now, {"persona": persona, "session_id": session.id}))
     if state.message_count % summary.range_every_messages == 0:
         found.append(Due(RANGE, f"{RANGE}:{persona}", now, {"persona": persona}))
+    waiting = session.turn_count - session.classified_turns
+    if waiting >= policy.session.classify_open_turns and waiting % 50 == 0:
+        found.append(classification(session.id, now))
     if state.messages_since_spine >= summary.spine_every_messages:
         found.append(Due(SPINE, SPINE, now, {}))
     return found
@@ -67,7 +70,7 @@ def timer(session: Session, policy: Policy, now: datetime) -> Due:
         CLOSE_SESSION,
         f"{CLOSE_SESSION}:timer:{session.id}",
         run_at,
-        {"session_id": session.id, "turns": session.turn_count, "timer": True},
+        {"session_id": session.id, "timer": True},
     )
 
 
@@ -82,11 +85,15 @@ def due_after_close(
     profile_at: datetime | None,
     memories: int,
     curated_memories: int,
+    persona: str,
     policy: Policy,
     now: datetime,
 ) -> list[Due]:
     """Jobs to write when a session was classified. Counts are the user's, over all personas."""
-    found = [Due(BRIEF, BRIEF, now), Due(SWEEP, SWEEP, now + timedelta(days=1))]
+    found = [
+        Due(BRIEF, f"{BRIEF}:{persona}", now, {"persona": persona}),
+        Due(SWEEP, SWEEP, now + timedelta(days=1)),
+    ]
     if profile_due(sessions_since_profile, profile_at, policy, now):
         found.append(Due(PROFILE, PROFILE, now))
     if memories - curated_memories >= policy.fading.curate_after_changes:

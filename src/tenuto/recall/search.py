@@ -11,6 +11,7 @@ another user's row could come back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ def recall(
     scoring.check_profile(profile)
     limit = check_limit(limit, deps.policy.limits)
     wanted = filters.parse({"kinds": kinds, **given}, deps.policy.limits)
+    if wanted.speaker is not None:
+        wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
     text = check_query(query, deps.policy.limits)
     tokens = list(dict.fromkeys(words.tokens(text)))
     vector, notes = embed_query(deps, text)

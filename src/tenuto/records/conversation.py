@@ -98,6 +98,7 @@ class SessionState:
     summarised_until_seq: int = 0
     curator_last_run_at: datetime | None = None
     curator_memory_count: int = 0
+    curator_last_error: str | None = None
     rolling_last_attempt_at: datetime | None = None
     rolling_last_success_at: datetime | None = None
     rolling_last_error: str | None = None

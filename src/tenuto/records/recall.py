@@ -53,7 +53,9 @@ class Why:
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {value:+.3f}" for name, value in self.parts.items() if value)
         said = "; ".join(f"{evidence.at:%Y-%m-%d}" for evidence in self.evidence[:3])
-        return f"{parts} ({self.rule})" + (f" said {said}" if said else "") + "".join(f"; {note}" for note in self.notes)
+        return (
+            f"{parts} ({self.rule})" + (f" said {said}" if said else "") + "".join(f"; {note}" for note in self.notes)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The fake: everything in dictionaries, gone with the process. Keeps the same contract as the real engines.
 
-For unit tests of logic and for trying things out. One lock around everything stands for one writer; an undo log stands for
-the transaction. It enforces the unique columns that the SQL schema has, because callers rely on being refused.
+For unit tests of logic and for trying things out. One lock around everything stands for one writer; an undo log stands
+for the transaction. It enforces the unique columns that the SQL schema has, because callers rely on being refused.
 """
 
 from __future__ import annotations
@@ -302,6 +302,7 @@ class InMemoryStore:
         self._holders: dict[tuple[str, str], str] = {}
         self._challenges: dict[tuple[str, str], dict[str, Challenge]] = {}
         self._on_events: Callable[[str], None] | None = None
+        self._facts: dict[str, str] = {}
         self._closed = False
 
     @property
@@ -355,9 +356,7 @@ class InMemoryStore:
             due = sorted((job for job in self._jobs() if job.kind in kinds and _due(job, now)), key=_queue_order)
             due = [job for job in due if (job.user_id, job.kind) == (due[0].user_id, due[0].kind)][:limit]
             leased = [
-                evolve(
-                    job, status=JobStatus.RUNNING, lease_until=until, fence=job.fence + 1, attempts=job.attempts + 1
-                )
+                evolve(job, status=JobStatus.RUNNING, lease_until=until, fence=job.fence + 1, attempts=job.attempts + 1)
                 for job in due
             ]
             for job in leased:
@@ -430,11 +429,18 @@ class InMemoryStore:
         others = {"entries": len(space.entries), "addresses": len(addresses), "challenges": len(sent)}
         return {**gone, **others, "users": int(space.user is not None)}
 
+    def fact(self, name: str) -> str | None:
+        return self._facts.get(name)
+
+    def set_fact(self, name: str, value: str) -> None:
+        self._facts[name] = value
+
     def check(self) -> list[str]:
         return []
 
-    def compact(self) -> None:
+    def compact(self) -> bool:
         """Nothing is left behind here."""
+        return True
 
     def close(self) -> None:
         self._closed = True

@@ -113,8 +113,9 @@ class PostgresEngine:
         problems = [] if done and done[-1] == migrate.head(self.dialect) else [f"The schema is at {done}."]
         return problems if vector else [*problems, "The extension 'vector' is missing."]
 
-    def compact(self) -> None:
-        """Nothing to do here: the server keeps old row versions until its own clean-up, which only key destruction beats."""
+    def compact(self) -> bool:
+        """The server keeps old row versions and its log until its own clean-up: only key destruction beats that."""
+        return False
 
     def close(self) -> None:
         self._pool.close()
@@ -130,8 +131,8 @@ class PostgresEngine:
                 waiting = migrate.pending(done, self.dialect, self.url)
                 if done and waiting and not upgrade:
                     raise errors.SchemaMismatch(
-                        f"{self.url} has schema version {done[-1]} and needs {migrate.head(self.dialect)}: stop the other "
-                        "processes and run 'tenuto --db URL db upgrade'."
+                        f"{self.url} has schema version {done[-1]} and needs {migrate.head(self.dialect)}: stop the "
+                        "other processes and run 'tenuto --db URL db upgrade'."
                     )
                 for migration in waiting:
                     migrate.apply(connection, migration)
@@ -157,7 +158,9 @@ def translated(where: str) -> Iterator[None]:
     except (pg.InsufficientPrivilege, pg.ReadOnlySqlTransaction) as error:
         raise errors.NotWritable(f"{where} refuses: {error}. Check the role's rights.") from error
     except pg.UniqueViolation as error:
-        raise errors.Conflict(f"Something with the same key is there already ({error.diag.constraint_name}).") from error
+        raise errors.Conflict(
+            f"Something with the same key is there already ({error.diag.constraint_name})."
+        ) from error
     except (pg.DataCorrupted, pg.IndexCorrupted) as error:
         raise errors.StoreCorrupt(f"{where} reports damage: {error}.") from error
     except RETRYABLE as error:

@@ -1,7 +1,7 @@
 """Named SQL in files, and the few statements that follow from a table's columns.
 
-``sql/queries.sql`` holds what both dialects share; ``sql/<dialect>.sql`` replaces queries by name. Parameters are written
-``:name``; a dialect whose driver wants another form gets it here, once.
+``sql/queries.sql`` holds what both dialects share; ``sql/<dialect>.sql`` replaces queries by name. Parameters are
+written ``:name``; a dialect whose driver wants another form gets it here, once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from tenuto.storage.tables import TABLES, Table
 
 _NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]\w*)")
-JOB_COLUMNS = ", ".join([*(column.name for column in next(t for t in TABLES if t.name == "jobs").columns), "revision", "body"])
+JOB_COLUMNS = ", ".join(
+    [*(column.name for column in next(t for t in TABLES if t.name == "jobs").columns), "revision", "body"]
+)
 
 
 @lru_cache(maxsize=4)

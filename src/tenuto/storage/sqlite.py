@@ -1,8 +1,8 @@
 """SQLite through apsw: one file, write-ahead log, every commit on the disk before it is acknowledged.
 
 There is one writer, and the code says so: a lock inside the process, ``BEGIN IMMEDIATE`` and a patient busy handler
-between processes. Readers have connections of their own and see a snapshot. ``synchronous=FULL`` is what survives a power cut
-(``NORMAL`` does not); ``secure_delete`` overwrites what is deleted.
+between processes. Readers have connections of their own and see a snapshot. ``synchronous=FULL`` is what survives a
+power cut (``NORMAL`` does not); ``secure_delete`` overwrites what is deleted.
 """
 
 from __future__ import annotations
@@ -57,12 +57,15 @@ class SqliteEngine:
         self._idle: list[SqliteConnection] = []
         self._idle_lock = threading.Lock()
         self._closed = False
-        self._check_path()
+        try:
+            self._check_path()
+        except OSError as error:
+            raise errors.NotWritable(f"{self.path} cannot be opened: {error.strerror}. Choose another path.") from error
         self._writer = self._connect()
         try:
             self._upgrade()
         except BaseException:
-            self._writer.raw.close()
+            self.close()
             raise
 
     @property
@@ -117,11 +120,15 @@ class SqliteEngine:
             rows = connection.rows("PRAGMA integrity_check(10)", {})
         return [] if rows == [("ok",)] else [str(row[0]) for row in rows]
 
-    def compact(self) -> None:
-        """Move the log into the file and empty it: with secure delete, nothing that was deleted is left."""
+    def compact(self) -> bool:
+        """Write the file anew and empty the log; ``False`` if a reader kept the log in use.
+
+        Secure delete alone is not enough: when SQLite moves rows between pages, copies stay behind in unused space.
+        """
         with self._writer_lock, translated(self.path):
             self._ensure_open()
-            self._writer.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._writer.raw.execute("VACUUM")
+            return bool(self._writer.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0] == 0)
 
     def close(self) -> None:
         with self._writer_lock:
@@ -155,7 +162,9 @@ class SqliteEngine:
     def _check_path(self) -> None:
         parent = self.path.parent
         if self.path.is_dir():
-            raise errors.NotWritable(f"{self.path} is a directory: name a file in it, such as {self.path / 'tenuto.db'}.")
+            raise errors.NotWritable(
+                f"{self.path} is a directory: name a file in it, such as {self.path / 'tenuto.db'}."
+            )
         if not parent.is_dir():
             raise errors.NotWritable(f"The directory {parent} does not exist: create it, or choose another path.")
         if not self.path.exists():
@@ -179,6 +188,12 @@ class SqliteEngine:
         return SqliteConnection(raw)
 
     def _upgrade(self) -> None:
+        """Make what is missing. A file that lacks nothing is only read, so that opening never waits for a writer."""
+        with self.reading("") as connection:
+            if connection.rows("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'", {}) and not (
+                migrate.pending(migrate.applied(connection), self.dialect, str(self.path))
+            ):
+                return
         with self.writing("") as connection:
             tables = [row[0] for row in connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", {})]
             if tables and "schema_migrations" not in tables:

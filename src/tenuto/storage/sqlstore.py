@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-
 import msgspec
 
 from tenuto.errors import Conflict
@@ -133,14 +132,22 @@ class SqlStore:
         with self._engine.writing(user) as connection:
             for name in [*names, "entries", "addresses", "challenges", "users"]:
                 gone[name] = connection.change(f"DELETE FROM {name} WHERE user_id = :user", {"user": user})
-        self._engine.compact()
         return gone
+
+    def fact(self, name: str) -> str | None:
+        with self._engine.reading(NOBODY) as connection:
+            rows = connection.rows(self._sql["get_fact"], {"name": name})
+        return rows[0][0] if rows else None
+
+    def set_fact(self, name: str, value: str) -> None:
+        with self._engine.writing(NOBODY) as connection:
+            connection.change(self._sql["set_fact"], {"name": name, "value": value})
 
     def check(self) -> list[str]:
         return self._engine.check()
 
-    def compact(self) -> None:
-        self._engine.compact()
+    def compact(self) -> bool:
+        return self._engine.compact()
 
     def close(self) -> None:
         self._engine.close()
@@ -148,5 +155,3 @@ class SqlStore:
     def _to_job(self, row: Row) -> Job:
         job: Job = decode(row[1:], table_of(Job), self._vault, row[0])
         return job
-
-

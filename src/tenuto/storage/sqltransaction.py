@@ -151,7 +151,8 @@ class SqlTransaction(SqlReader):
             self._rows("lock_new_user")
             rows = self._rows("lock_user")
         self._exists = bool(rows)
-        self._seq, self._epoch = (rows[0][1], rows[0][2]) if rows else (0, 0)
+        self._seq: int = rows[0][1] if rows else 0
+        self._epoch: int = rows[0][2] if rows else 0
         self._begun = (self._seq, self._epoch)
         self.happened = False
         """Whether an event was written."""
@@ -230,6 +231,9 @@ class SqlTransaction(SqlReader):
         if getattr(record, "seq", None) == 0:
             record = evolve(record, seq=self._next())
         row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
+        if self._vault.sealing and table.keyed_id:
+            plain = {"user": self._user, "id": record.id}
+            self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", plain)
         done = self._connection.change(queries.insert(table, replace=replace), row) > 0
         self.happened = self.happened or table.type is Event
         if done and table.many:

@@ -68,9 +68,7 @@ TABLES: tuple[Table, ...] = (
     Table(
         "messages",
         Message,
-        _columns(
-            "seq:int session_id persona? channel role external_id? at:time importance:real trust source"
-        ),
+        _columns("seq:int session_id persona? channel role external_id? at:time importance:real trust source"),
     ),
     Table(
         "sessions",
@@ -114,7 +112,8 @@ TABLES: tuple[Table, ...] = (
         "todos",
         Todo,
         _columns(
-            "kind status slot?* persona? due?:time completed_at?:time created_at:time session_id? source importance:real"
+            "kind status slot?* persona? due?:time completed_at?:time created_at:time session_id? source "
+            "importance:real"
         ),
         many="entities",
     ),

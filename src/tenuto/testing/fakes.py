@@ -1,4 +1,4 @@
-"""Stand-ins for tests of logic: an embedder without weights, a clock that is set by hand, a model that follows a script."""
+"""Stand-ins for tests of logic: an embedder without weights, a clock set by hand, a model that follows a script."""
 
 from __future__ import annotations
 

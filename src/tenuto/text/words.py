@@ -41,7 +41,7 @@ STOP_WORDS = frozenset(
     there these they thing things this those through to too u under until up upon us ve very was wasn we were weren what
     whatever when where whether which while who whom whose why will with won would wouldn yeah yes yet you your yours
     yourself yourselves tell told know
-    """.split()
+    """.split()  # noqa: SIM905
 )
 
 _thread = local()

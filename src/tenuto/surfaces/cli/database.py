@@ -8,10 +8,6 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tenuto import settings as environment
-from tenuto.providers.system import system_clock
-from tenuto.providers.vault import PlainVault
-from tenuto.storage.opening import open_store
 from tenuto.surfaces.cli.shared import Settings
 
 
@@ -24,12 +20,8 @@ def db() -> None:
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
     """Bring the schema up to this version's. A SQLite file upgrades itself when it is opened."""
-    url = settings.db or environment.connection("db") or "tenuto.db"
-    store = open_store(url, PlainVault(), system_clock, upgrade=True)
-    try:
+    with settings.store(background=False, upgrade=True) as store:
         problems = store.check()
-    finally:
-        store.close()
     settings.show({"problems": problems}, lambda: click.echo("\n".join(problems) or "The schema is up to date."))
     sys.exit(1 if problems else 0)
 
@@ -43,7 +35,9 @@ def reembed(settings: Settings) -> None:
         model = store.deps.embedder.model
         task = bar.add_task(f"embedding with {model}", total=store.unembedded())
         done = store.reembed(lambda step: bar.advance(task, step))
-    settings.show({"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}."))
+    settings.show(
+        {"embedded": done, "model": model}, lambda: click.echo(f"{done} entries now have a vector of {model}.")
+    )
 
 
 @db.command()
@@ -51,7 +45,11 @@ def reembed(settings: Settings) -> None:
 def compact(settings: Settings) -> None:
     """Leave no trace of deleted rows in the files, where the engine can."""
     with settings.store(background=False) as store:
-        store.deps.store.compact()
+        clean = store.deps.store.compact()
+    settings.show(
+        {"clean": clean}, lambda: click.echo("Done." if clean else "Not now, or not possible on this engine.")
+    )
+    sys.exit(0 if clean else 1)
 
 
 @click.command()

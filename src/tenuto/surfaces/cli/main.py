@@ -13,10 +13,16 @@ import click
 from tenuto.surfaces.cli.shared import Settings, fail
 
 COMMANDS = {
+    "demo": "tenuto.surfaces.cli.demo:demo",
     "observe": "tenuto.surfaces.cli.messages:observe",
     "recall": "tenuto.surfaces.cli.messages:recall",
     "context": "tenuto.surfaces.cli.messages:context",
     "stats": "tenuto.surfaces.cli.messages:stats",
+    "erase": "tenuto.surfaces.cli.privacy:erase",
+    "vault": "tenuto.surfaces.cli.privacy:vault",
+    "curate": "tenuto.surfaces.cli.curate:curate",
+    "worker": "tenuto.surfaces.cli.worker:worker",
+    "jobs": "tenuto.surfaces.cli.jobs:jobs",
     "db": "tenuto.surfaces.cli.database:db",
     "doctor": "tenuto.surfaces.cli.database:doctor",
 }
@@ -60,5 +66,5 @@ def main() -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (what is not ours is raised again there)
         sys.exit(fail(error, "--json" in sys.argv))

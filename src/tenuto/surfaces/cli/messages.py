@@ -72,9 +72,7 @@ def recall(
 @for_user
 @click.option("--budget", type=int, help="Tokens, the answer included.  [default: 8000]")
 @click.pass_obj
-def context(
-    settings: Settings, message: str, user: str, persona: str | None, channel: str, budget: int | None
-) -> None:
+def context(settings: Settings, message: str, user: str, persona: str | None, channel: str, budget: int | None) -> None:
     """What a model would read now for MESSAGE."""
     with settings.store() as store:
         built = store.user(user, persona=persona, channel=channel).context(read_text(message), budget=budget)

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from tenuto.engine import Tenuto
-from tenuto.engine import open as open_store
+import tenuto
 from tenuto.errors import InputError, TenutoError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,9 +26,9 @@ class Settings:
     as_json: bool
 
     @contextmanager
-    def store(self, **options: Any) -> Iterator[Tenuto]:
+    def store(self, **options: Any) -> Iterator[tenuto.Tenuto]:
         """The store, closed at the end of the command."""
-        with open_store(self.db, **options) as store:
+        with tenuto.open(self.db, **options) as store:
             yield store
 
     def show(self, value: Any, render: Callable[[], Any]) -> None:
@@ -45,7 +44,7 @@ def for_user(function: F) -> F:
     for option in (
         click.option("--channel", default="terminal", show_default=True, help="Where the message came from."),
         click.option("--persona", help="The voice that the user talks to."),
-        click.option("-u", "--user", default="me", show_default=True, envvar="TENUTO_TEST_USER", help="Whose memory."),
+        click.option("-u", "--user", default="me", show_default=True, envvar="TENUTO_USER", help="Whose memory."),
     ):
         function = option(function)
     return function

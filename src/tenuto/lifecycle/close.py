@@ -1,0 +1,296 @@
+"""Closing a session and writing down what it came to.
+
+A session is first set to closed (by the user, by the next message, or by its own timer) and then classified by a job:
+full the first time, incremental after, never twice over the same messages. ``classified_turns`` is the watermark: it is
+read before the work and compared when the record is written, in one transaction with the summary, the key points, the
+state and the jobs that follow. Of two classifications at once one writes and the other finds the mark moved.
+
+Nothing here waits for the embedder: entries are indexed by their words, vectors follow. What the persona's state gets
+is the session's whole delta less what it got before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from tenuto.deps import Deps
+from tenuto.errors import ModelError, NotFound
+from tenuto.lifecycle import due, signals, state
+from tenuto.lifecycle.affect import Deltas
+from tenuto.lifecycle.classify import Record, classify
+from tenuto.lifecycle.model_summaries import ask_record
+from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
+from tenuto.lifecycle.summarise import Draft, compression, importance_of
+from tenuto.lifecycle.writing import current, enqueue, index, same, tell, write_summary
+from tenuto.ports import Reader, Transaction, Where
+from tenuto.records.base import evolve
+from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind
+from tenuto.records.memory import RECALLED, AgentState, Entity, Memory
+from tenuto.records.operations import Event, Job
+from tenuto.records.scope import Scope
+
+PART = 400
+"""Messages that are classified at once; a longer session takes several parts."""
+CANDIDATES = "candidates"
+"""The kind of job that hands proposed memories to the write path."""
+_NAMES = 200
+
+
+def close_session(deps: Deps, scope: Scope, session_id: str | None = None, end_type: str = EXPLICIT) -> Session | None:
+    """End a session on purpose: the one named, or the persona's open one. ``None`` if there is nothing to end."""
+    now = deps.clock()
+    with deps.store.writing(scope.user) as tx:
+        session = _find(tx, scope, session_id)
+        if session is None or session.status is SessionStatus.CLOSED:
+            return session
+        return _set_closed(deps, tx, session, max(now, session.last_activity_at), end_type, now)
+
+
+def _find(tx: Transaction, scope: Scope, session_id: str | None) -> Session | None:
+    if session_id is None:
+        open_ = Where("status", "=", SessionStatus.OPEN)
+        found = tx.find(Session, same("persona", scope.persona), open_, order="-last_activity_at", limit=1)
+        return found[0] if found else None
+    session = tx.get(Session, session_id)
+    if session is None:
+        named = tx.find(Session, Where("external_id", "=", session_id), limit=1)
+        session = named[0] if named else None
+    if session is None:
+        raise NotFound(f"There is no session with the id {session_id!r}.")
+    return session
+
+
+def _set_closed(
+    deps: Deps, tx: Transaction, session: Session, ended_at: datetime, end_type: str, now: datetime
+) -> Session:
+    closed = evolve(session, status=SessionStatus.CLOSED, ended_at=ended_at, end_type=end_type)
+    tx.put(closed)
+    enqueue(deps, tx, [due.classification(session.id, now)], now)
+    tell(deps, tx, "session.closed", ("session", session.id), now, persona=session.persona, end_type=end_type)
+    return closed
+
+
+# --- the job ----------------------------------------------------------------------------------------------------------
+
+
+def handle(deps: Deps, user: str, jobs: list[Job]) -> None:
+    """The handler of ``close_session`` jobs: timers that end idle sessions, and classifications."""
+    for job in jobs:
+        session_id = str(job.payload.get("session_id", ""))
+        if job.payload.get("timer"):
+            _on_timer(deps, user, session_id)
+        else:
+            while _classify_part(deps, user, session_id):
+                pass
+
+
+def _on_timer(deps: Deps, user: str, session_id: str) -> None:
+    """Close the session if it is idle and nothing is arriving; set the timer again if it is not."""
+    now = deps.clock()
+    with deps.store.writing(user) as tx:
+        session = tx.get(Session, session_id)
+        if session is None:
+            return
+        if session.status is SessionStatus.CLOSED:
+            enqueue(deps, tx, [due.classification(session.id, now)], now)
+        elif is_idle(session, now, deps.policy.session) and not _arriving(tx, now):
+            _set_closed(deps, tx, session, session.last_activity_at, IDLE, now)
+        else:
+            enqueue(deps, tx, [due.timer(session, deps.policy, now)], now)
+
+
+def _arriving(tx: Transaction, now: datetime) -> bool:
+    """Whether a message came in just now: one of the past, then, and an import that is under way."""
+    last = tx.find(Event, Where("kind", "=", "message.observed"), order="-seq", limit=1)
+    return bool(last) and timedelta(0) <= now - last[0].at < due.ARRIVAL_SLACK
+
+
+def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
+    """Classify what is new, up to :data:`PART` messages; ``True`` if there may be more."""
+    with deps.store.reading(user) as reader:
+        session = reader.get(Session, session_id)
+        if session is None:
+            return False
+        prior = _session_summary(reader, session_id)
+        messages = _new_messages(reader, session_id, prior)
+        names = [
+            entity.label
+            for entity in reader.find(Entity, Where("type", "=", "person"), order="-mentions", limit=_NAMES)
+        ]
+    if not _enough(session, messages, deps):
+        return False
+    record, note = _record(deps, session, messages, prior, names)
+    now = deps.clock()
+    with deps.store.writing(user) as tx:
+        fresh = tx.get(Session, session_id)
+        if fresh is None or fresh.classified_turns != session.classified_turns:
+            return False
+        _write(deps, tx, fresh, messages, prior, record, note, now)
+    return len(messages) == PART
+
+
+def _session_summary(reader: Reader, session_id: str) -> Summary | None:
+    return current(reader, SummaryKind.SESSION, Where("session_id", "=", session_id))
+
+
+def _new_messages(reader: Reader, session_id: str, prior: Summary | None) -> list[Message]:
+    after = Where("seq", ">", prior.end_seq if prior else 0)
+    return reader.find(Message, Where("session_id", "=", session_id), after, order="seq", limit=PART)
+
+
+def _enough(session: Session, messages: list[Message], deps: Deps) -> bool:
+    least = deps.policy.session.min_new_turns if session.classified_turns else 1
+    return len(messages) >= max(1, least)
+
+
+def _record(
+    deps: Deps, session: Session, messages: list[Message], prior: Summary | None, names: list[str]
+) -> tuple[Record, str | None]:
+    before = prior.structured if prior else None
+    rules = classify(messages, before, persona=session.persona, known=names)
+    if deps.model is None:
+        return rules, None
+    try:
+        return ask_record(deps.model, messages, rules, before), None
+    except ModelError as error:
+        return rules, f"{error.code}: {error.message}"[:300]
+
+
+# --- writing it down --------------------------------------------------------------------------------------------------
+
+
+def _write(
+    deps: Deps,
+    tx: Transaction,
+    session: Session,
+    messages: list[Message],
+    prior: Summary | None,
+    record: Record,
+    note: str | None,
+    now: datetime,
+) -> None:
+    net = record.deltas.minus(Deltas(session.mood_delta, session.connection_delta, session.attunement_delta))
+    tx.put(
+        evolve(
+            session,
+            headline=record.headline,
+            detailed_summary=record.detailed_summary,
+            diary_entry=record.diary_entry,
+            thinking_highlights=record.thinking_highlights,
+            classified_turns=session.classified_turns + len(messages),
+            classified_by=record.made_by,
+            mood_delta=record.deltas.mood,
+            connection_delta=record.deltas.connection,
+            attunement_delta=record.deltas.attunement,
+        )
+    )
+    summary = write_summary(
+        deps,
+        tx,
+        SummaryKind.SESSION,
+        _draft(record, messages, prior, note),
+        now,
+        prior=prior,
+        messages=messages,
+        count=session.classified_turns + len(messages),
+        persona=session.persona,
+        session_id=session.id,
+    )
+    points = [
+        KeyPoint(
+            id=deps.ids("kpt", now),
+            session_id=session.id,
+            type=point.type,
+            content=point.content,
+            created_at=now,
+            persona=session.persona,
+            valence=point.valence,
+            weight=point.weight,
+            message_id=point.message_id,
+            trust=point.trust,
+        )
+        for point in record.points
+    ]
+    tx.put(*points)
+    index(deps, tx, points, now)
+    _move_state(deps, tx, session, net, now)
+    _follow_up(deps, tx, session, record, now)
+    tell(
+        deps,
+        tx,
+        "session.classified",
+        ("session", session.id),
+        now,
+        persona=session.persona,
+        summary_id=summary.id,
+        made_by=record.made_by,
+        turns=summary.message_count,
+    )
+
+
+def _draft(record: Record, messages: list[Message], prior: Summary | None, note: str | None) -> Draft:
+    before = signals.Signals.from_plain(prior.structured.get("signals")) if prior else None
+    structured = record.structured() | {"signals": signals.read(messages, before).to_plain()}
+    if note:
+        structured["model_error"] = note
+    importance = max(importance_of(messages), prior.importance if prior else 0.0)
+    return Draft(
+        record.detailed_summary,
+        importance,
+        record.trust,
+        made_by=record.made_by,
+        compression=compression(record.detailed_summary, messages),
+        structured=structured,
+    )
+
+
+def _move_state(deps: Deps, tx: Transaction, session: Session, net: Deltas, now: datetime) -> None:
+    policy = deps.policy.agent
+    before = tx.get(AgentState, session.persona or "") or state.fresh(session.persona, policy, now)
+    deltas: Mapping[str, float] = {"mood": net.mood, "connection": net.connection, "attunement": net.attunement}
+    after, changes = state.moved(
+        before,
+        state.axes_of(session.persona, policy),
+        deltas,
+        now,
+        reason="session",
+        session_id=session.id,
+        change_id=deps.ids("stc", now),
+        drift_id=deps.ids("stc", now),
+    )
+    tx.put(after, *changes)
+
+
+def _follow_up(deps: Deps, tx: Transaction, session: Session, record: Record, now: datetime) -> None:
+    """Hand candidates on, count the session, and write the jobs that its end makes due."""
+    if record.candidates:
+        payload: dict[str, Any] = {
+            "session_id": session.id,
+            "candidates": list(record.candidates),
+            "made_by": record.made_by,
+        }
+        enqueue(deps, tx, [due.Due(CANDIDATES, "", now, payload)], now)
+    persona = session.persona or ""
+    own = tx.get(SessionState, persona) or SessionState(id=persona)
+    first = int(session.classified_turns == 0)
+    own = replace(own, sessions_since_profile=own.sessions_since_profile + first)
+    tx.put(own)
+    states = {one.id: one for one in tx.find(SessionState)} | {persona: own}
+    shared = states.get("") or SessionState(id="")
+    profile = current(tx, SummaryKind.PROFILE)
+    enqueue(
+        deps,
+        tx,
+        due.due_after_close(
+            sessions_since_profile=sum(one.sessions_since_profile for one in states.values()),
+            profile_at=profile.created_at if profile else None,
+            memories=tx.count(Memory, Where("status", "in", [str(status) for status in RECALLED])),
+            curated_memories=shared.curator_memory_count,
+            persona=persona,
+            policy=deps.policy,
+            now=now,
+        ),
+        now,
+    )

@@ -1,0 +1,96 @@
+"""Sealing what is there: turning encryption on for a store with data, and rotating a user's data key.
+
+One user is one transaction: a user is sealed as a whole or not at all, and whoever stops in between goes on with the
+next user. What is already sealed with the newest key is written again without harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenuto.deps import Deps
+from tenuto.errors import VaultError
+from tenuto.ports import Transaction
+from tenuto.privacy.binding import CONVERTING, SEALED, STATE
+from tenuto.privacy.vault import SealedVault
+from tenuto.recall.entry import make_entry, record_type
+from tenuto.storage.tables import TABLES, table_of
+
+PAGE = 500
+
+
+def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int:
+    """Seal every user of a store that was plain; how many. Can be stopped and started again."""
+    _vault(deps)
+    done, after = 0, ""
+    while page := deps.store.users(after=after, limit=PAGE):
+        for user in page:
+            reseal_user(deps, user)
+            done += 1
+            if progress is not None:
+                progress(user)
+        after = page[-1]
+    if deps.store.fact(STATE) == CONVERTING:
+        deps.store.set_fact(STATE, SEALED)
+        _vault(deps).converting = False
+    deps.store.compact()
+    return done
+
+
+def rotate_user(deps: Deps, user: str) -> int:
+    """A new data key for a user, everything sealed with it, the old one destroyed; the new version."""
+    vault = _vault(deps)
+    version = vault.ring.add_version(user)
+    vault.forget(user)
+    reseal_user(deps, user)
+    vault.ring.drop_versions(user, version)
+    vault.forget(user)
+    return version
+
+
+def rewrap(deps: Deps) -> int:
+    """Rotate the key-encryption key; how many data keys were wrapped anew."""
+    return _vault(deps).ring.rewrap()
+
+
+def reseal_user(deps: Deps, user: str) -> None:
+    """Write everything of a user again under the newest key."""
+    key = deps.vault.index_key(user)
+    with deps.store.writing(user) as tx:
+        if (profile := tx.profile()) is None:
+            return
+        for table in TABLES:
+            _rewrite(tx, table.type)
+        tx.set_user(profile)
+        _reindex(tx, key)
+
+
+def _rewrite(tx: Transaction, type_: type[Any]) -> None:
+    if table_of(type_).keyed_id:
+        tx.put(*tx.find(type_))
+        return
+    after: tuple[str, str] | None = None
+    while rows := tx.find(type_, order="id", limit=PAGE, after=after):
+        tx.put(*rows)
+        after = (rows[-1].id, rows[-1].id)
+
+
+def _reindex(tx: Transaction, key: bytes) -> None:
+    seq = 0
+    profile = tx.profile()
+    last = profile.seq if profile else 0
+    while entries := [entry for entry in tx.entries_since(seq, PAGE) if entry.seq <= last]:
+        seq = entries[-1].seq
+        for entry in entries:
+            record = tx.get(record_type(entry.kind), entry.id)
+            if record is None:
+                tx.unindex(entry.kind, entry.id)
+            else:
+                tx.index(make_entry(record, key, vector=entry.vector, model=entry.model))
+
+
+def _vault(deps: Deps) -> SealedVault:
+    if not isinstance(deps.vault, SealedVault):
+        raise VaultError("This store was opened without keys: give keys='file:…'.", code="key_missing")
+    return deps.vault

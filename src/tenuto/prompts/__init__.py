@@ -1,0 +1,1 @@
+"""What models are asked, as text files that a reader can edit."""

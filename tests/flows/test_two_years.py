@@ -1,0 +1,103 @@
+"""Two years of daily talk on a simulated clock: what must hold at every step, holds.
+
+The talk comes from a seeded generator; with ``TENUTO_BENCH_DATA`` set, the long run also plays the evaluation's chats.
+``TENUTO_TEST_LONG=1`` runs it with several times as many messages.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tenuto.ports import Where
+from tenuto.records.conversation import Message, Session, SessionStatus, Summary, SummaryKind
+from tenuto.records.memory import Memory, PinKind, Proactive, Status
+from tests.flows.talk import days
+from tests.flows.world import START, World
+
+LONG = bool(os.environ.get("TENUTO_TEST_LONG"))
+DATA = os.environ.get("TENUTO_BENCH_DATA")
+
+
+def live(world: World, talk, *, check_every: int) -> int:
+    """Play the days through two personas and two channels, with the clock moving along; how many messages."""
+    said = 0
+    coach, friend = world.user(channel="imessage"), world.user(persona="friend", channel="email")
+    for day, lines in enumerate(talk):
+        for at, role, text in lines:
+            world.clock.now = at
+            (friend if day % 5 == 4 else coach).observe(text, role=role)
+            said += 1
+        world.clock.now = START + timedelta(days=day + 1)
+        world.store.settle()
+        if day % check_every == 0:
+            world.check()
+    return said
+
+
+def test_two_years_of_daily_talk(tmp_path):
+    world = World(tmp_path / "years.db")
+    pins = [world.keep(f"Pin {n}: allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=2) for n in range(3)]
+    held = world.keep("Likes to be asked about the garden", proactive_use=Proactive.YES, importance=2)
+    weak = world.keep("Had toast for breakfast", importance=2)
+    strong = world.keep("Works at the harbour", importance=8)
+    said = live(world, days(7, START, 730, scale=2.5 if LONG else 0.7), check_every=30 if LONG else 60)
+    world.check()
+    assert said > (5000 if LONG else 1200)
+    assert len(world.all(Message)) == said
+
+    for pin in (*pins, held):
+        assert world.all(Memory, Where("status", "=", Status.ACTIVE)).count(pin) == 1, "a pin was touched"
+    by_id = {memory.id: memory for memory in world.all(Memory)}
+    assert by_id[weak.id].status is Status.ARCHIVED
+    assert by_id[weak.id].history[-1].reason.startswith("faded")
+    assert by_id[strong.id].status is Status.ACTIVE
+
+    sessions = world.all(Session)
+    open_ = [session for session in sessions if session.status is SessionStatus.OPEN]
+    assert len(open_) <= 2
+    assert all(session.classified_turns == session.turn_count for session in sessions if session not in open_)
+    kinds = Counter(one.kind for one in world.all(Summary))
+    messages = world.all(Message)
+    for persona in ("coach", "friend"):
+        own = sum(message.persona == persona for message in messages)
+        ranges = world.all(Summary, Where("kind", "=", SummaryKind.RANGE), Where("persona", "=", persona))
+        assert len(ranges) == own // 50
+    assert kinds[SummaryKind.SPINE] >= said // 20 * 0.8
+    assert kinds[SummaryKind.PROFILE] >= 730 // 10 - 5
+    week = world.clock() - timedelta(days=8)
+    mark = {
+        persona: max(
+            one.end_seq
+            for one in world.all(Summary, Where("kind", "=", SummaryKind.TOPIC), Where("persona", "=", persona))
+        )
+        for persona in ("coach", "friend")
+    }
+    assert all(message.seq <= mark[message.persona] for message in messages if message.at < week)
+
+
+@pytest.mark.skipif(not (LONG and DATA), reason="the long run with the evaluation's chats: TENUTO_TEST_LONG, TENUTO_BENCH_DATA")
+@pytest.mark.timeout(1800)
+def test_two_years_of_the_evaluation_chats(tmp_path):
+    world = World(tmp_path / "chats.db")
+    lines = []
+    for raw in gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt"):
+        chat = json.loads(raw)
+        by_session: dict[int, list[dict]] = {}
+        for turn in chat["turns"]:
+            by_session.setdefault(turn["sess"], []).append(turn)
+        for turns in by_session.values():
+            lines.append([("user" if t["speaker"] == chat["speakers"][0] else "assistant", t["text"]) for t in turns])
+    talk = (
+        [(START + timedelta(days=day, minutes=m), role, text) for m, (role, text) in enumerate(turns)]
+        for day, turns in enumerate(lines)
+    )
+    said = live(world, talk, check_every=20)
+    world.check()
+    assert said > 5000
