@@ -275,7 +275,7 @@ class IdentityPolicy:
 
 @dataclass(frozen=True, slots=True)
 class ImportPolicy:
-    batch: int = 1000
+    batch: int = 2000
     """Messages in one transaction."""
     digest: int = 64
     """Messages that one job looks for memories in."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import secrets
 import threading
+from base64 import b32hexencode
 from datetime import UTC, datetime
 
 from tenuto.records.base import micros
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LETTERS = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUV", b"0123456789abcdefghjkmnpqrstvwxyz")
 
 
 def system_clock() -> datetime:
@@ -16,12 +17,9 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _base32(value: int, length: int) -> str:
-    digits = []
-    for _ in range(length):
-        value, digit = divmod(value, 32)
-        digits.append(_ALPHABET[digit])
-    return "".join(reversed(digits))
+def _base32(value: int) -> str:
+    """110 bits as 22 characters that sort like the number."""
+    return b32hexencode(value.to_bytes(15, "big")).translate(_LETTERS)[2:].decode("ascii")
 
 
 class RandomIds:
@@ -35,7 +33,7 @@ class RandomIds:
         with self._lock:
             self._last = max(self._last + 1, micros(at)) if abs(micros(at) - self._last) < 1_000_000 else micros(at)
             stamp = max(self._last, 0)
-        return f"{prefix}_{_base32(stamp, 11)}{_base32(secrets.randbits(55), 11)}"
+        return f"{prefix}_{_base32(stamp << 55 | secrets.randbits(55))}"
 
 
 class CountingIds:

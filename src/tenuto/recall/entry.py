@@ -8,7 +8,8 @@ The vector is made from the content with the speaker's name in front, where a na
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
+from functools import lru_cache
 
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -54,7 +55,12 @@ def entry_text(record: Indexed) -> str:
 
 def date_words(at: datetime) -> str:
     """The day in the words that people ask with: ``Monday 15 December 2025``."""
-    return f"{at:%A} {at.day} {at:%B} {at.year}"
+    return _date_words(at.date())
+
+
+@lru_cache(maxsize=4096)
+def _date_words(day: date) -> str:
+    return f"{day:%A} {day.day} {day:%B} {day.year}"
 
 
 def moment_of(record: Indexed) -> datetime:
@@ -78,7 +84,7 @@ def make_entry(record: Indexed, key: bytes = b"", *, vector: bytes | None = None
         session_id=record.session_id,
         role=role,
         speaker=speaker,
-        tokens=words.pack(words.tokens(entry_text(record)), key),
+        tokens=words.packed(entry_text(record), key),
         vector=vector,
         model=model if vector is not None else None,
         links=tuple(dict.fromkeys(_links(record))),

@@ -141,6 +141,16 @@ TABLES: tuple[Table, ...] = (
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
 
 
+def _in_body(table: Table) -> tuple[str, ...]:
+    plain = {column.name for column in table.columns if not column.keyed} | {"user_id"}
+    plain |= set() if table.keyed_id else {"id"}
+    return tuple(part.name for part in fields(table.type) if part.name not in plain)
+
+
+IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in TABLES}
+"""By table: the fields that no plain column holds readably."""
+
+
 def table_of(type_: type[Any]) -> Table:
     """The table of a record type."""
     try:
@@ -157,12 +167,9 @@ def place(table: str, row: str, column: str = "body") -> str:
 def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
-    in_columns = {"user_id"} if table.keyed_id else {"user_id", "id"}
     for column in table.columns:
         row[column.name] = column_value(getattr(record, column.name), column, vault, user)
-        if not column.keyed:
-            in_columns.add(column.name)
-    body = {part.name: getattr(record, part.name) for part in fields(record) if part.name not in in_columns}
+    body = {name: getattr(record, name) for name in IN_BODY[table.name]}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
 

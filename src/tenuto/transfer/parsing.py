@@ -88,7 +88,7 @@ def tidy(text: Any) -> str:
         return ""
     if "\x00" in text:
         text = text.replace("\x00", "")
-    if _LONE.search(text):
+    if not text.isascii() and _LONE.search(text):
         text = _SURROGATES.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text)
         text = _LONE.sub("\ufffd", text)
     return text.strip()

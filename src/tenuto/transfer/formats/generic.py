@@ -150,7 +150,7 @@ def parse_csv(source: Source, options: Options) -> Iterator[Parsed]:
 
 def _message(row: dict[str, Any], where: str, made: Made, options: Options, thread: str | None) -> Parsed:
     text = tidy(next((words_of(row[name]) for name in TEXT if row.get(name)), ""))
-    at = next((found for name in TIME if (found := moment(row.get(name), options.zone)) is not None), None)
+    at = next((found for name in TIME if name in row and (found := moment(row[name], options.zone)) is not None), None)
     if not text or at is None:
         return Skipped(where=where, why="no date" if text else "no text")
     speaker = _of(row, SPEAKER)
@@ -178,7 +178,10 @@ def _message(row: dict[str, Any], where: str, made: Made, options: Options, thre
 
 
 def _of(row: dict[str, Any], names: tuple[str, ...]) -> str | None:
-    return next((found[:200] for name in names if (found := string(row.get(name)))), None)
+    for name in names:
+        if (value := row.get(name)) is not None and (found := string(value)):
+            return found[:200]
+    return None
 
 
 JSONL = Format("jsonl", "JSON lines", recognise_jsonl, parse_jsonl)
