@@ -18,6 +18,8 @@ from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
+from tenuto.identity.addresses import normalise
+from tenuto.identity.link import identify
 from tenuto.ingest.embedding import embed_user
 from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
@@ -59,6 +61,11 @@ class Tenuto:
             channel=clean.name(channel, limits, what="channel"),
         )
         return UserMemory(self.deps, scope, self._wake)
+
+    def identify(self, channel: str, address: str, *, region: str | None = None, device: str | None = None) -> UserMemory:
+        """The user whom an address belongs to, on that channel; somebody new, apart from all others, if never seen."""
+        user = identify(self.deps, channel, normalise(channel, address, region=region), device=device)
+        return self.user(user, channel=channel)
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""

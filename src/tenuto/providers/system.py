@@ -47,3 +47,13 @@ class CountingIds:
         with self._lock:
             self._count += 1
             return f"{prefix}_{self._count:08d}"
+
+
+def secret_code() -> str:
+    """Six digits to type in."""
+    return f"{secrets.randbelow(10**6):06d}"
+
+
+def secret_token() -> str:
+    """A secret that nobody guesses, for links and salts."""
+    return secrets.token_urlsafe(24)

@@ -31,6 +31,8 @@ class Challenge:
     expires_at: datetime
     tries: int = 0
     used_at: datetime | None = None
+    spent_at: datetime | None = None
+    """When what it proved was done; a proof serves once."""
 
 
 class UserMergeStatus(StrEnum):
@@ -65,3 +67,33 @@ class MergePart:
     merge_id: str
     kind: str
     rows: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """What a courier carries to an address: the code, the token for a link, and words that say what it is for."""
+
+    channel: str
+    address: str
+    purpose: Purpose
+    code: str
+    token: str
+    text: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergePlan:
+    """What a merge would do, shown before it is done. ``digest`` binds the confirmation to what was shown."""
+
+    user: str
+    other: str
+    channel: str
+    address: str
+    challenge_id: str
+    counts: dict[str, int]
+    """Records of the other user, by table."""
+    conflicts: tuple[str, ...]
+    """Single-valued things that both say differently, and what would hold then."""
+    addresses: tuple[str, ...]
+    digest: str

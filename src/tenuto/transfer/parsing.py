@@ -82,10 +82,11 @@ def _from_text(text: str) -> datetime:
         return dateutil_parser.parse(text)
 
 
-def tidy(text: Any) -> str:
+def tidy(value: Any) -> str:
     """Text that can be kept: surrogate pairs joined, lone halves and NUL replaced, outer white space gone."""
-    if not isinstance(text, str):
+    if not isinstance(value, str):
         return ""
+    text: str = value
     if "\x00" in text:
         text = text.replace("\x00", "")
     if not text.isascii() and _LONE.search(text):

@@ -24,7 +24,7 @@ PAGE = 1000
 
 def vouch(deps: Deps, scope: Scope, run: Import) -> Import:
     """Believe an import; its record after it."""
-    mark = ""
+    mark: str | None = ""
     while mark is not None:
         mark = _page(deps, scope, run, mark)
     now = deps.clock()

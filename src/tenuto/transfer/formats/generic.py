@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,8 +40,8 @@ def _first(member: Member) -> dict[str, Any] | None:
     """The first line as an object; a first line that is longer than the head is taken on trust."""
     line, mark, _ = member.head().lstrip(b"\xef\xbb\xbf \r\n").partition(b"\n")
     try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = json_line(line)
+    except (ValueError, RecursionError):
         return {} if line.startswith(b"{") and not mark and len(line) > 10_000 else None
     return found if isinstance(found, dict) else None
 
@@ -67,11 +68,19 @@ def parse_jsonl(source: Source, options: Options) -> Iterator[Parsed]:
             if not line.strip():
                 continue
             try:
-                item = msgspec.json.decode(line if line[:1] == b"{" else decoded(line).strip())
-            except (msgspec.DecodeError, RecursionError) as error:
+                item = json_line(line)
+            except (ValueError, RecursionError) as error:
                 yield Skipped(where=where, why=f"not JSON: {error}")
                 continue
             yield from _item(item, where, made, options)
+
+
+def json_line(line: bytes) -> Any:
+    """One line; a second, more patient reading for other encodings and halves of surrogate pairs."""
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return json.loads(decoded(line))
 
 
 def recognise_json(source: Source) -> bool:

@@ -8,6 +8,7 @@ is a clear error.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -44,9 +45,9 @@ def recognise(source: Source) -> bool:
 
 def _tables(path: Path) -> set[str]:
     try:
-        with _opened(path) as database:
+        with closing(_opened(path)) as database:
             return {row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    except (apsw.Error, InputError):
+    except apsw.Error:
         return {"message"} if path.name == "chat.db" else set()
 
 
@@ -79,7 +80,7 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
 
 
 def _database(source: Source, member: Member, path: Path) -> Iterator[Parsed]:
-    with _opened(path) as database:
+    with closing(_opened(path)) as database:
         columns = {row[1] for row in database.execute("PRAGMA table_info(message)")}
         body = "m.attributedBody" if "attributedBody" in columns else "NULL"
         where = "WHERE coalesce(m.associated_message_type, 0) = 0" if "associated_message_type" in columns else ""

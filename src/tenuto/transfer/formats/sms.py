@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from xml.etree import ElementTree
 
 from tenuto.errors import InputError
@@ -39,7 +40,8 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
 def _document(source: Source, member: Member, options: Options) -> Iterator[Parsed]:
     if b"<!ENTITY" in member.head() or b"<!DOCTYPE" in member.head():
         raise InputError(f"{member.name} declares a document type: a backup of messages has none.", code="import_refused")
-    parser, made = ElementTree.XMLPullParser(["start", "end"]), Made()
+    parser: Any = ElementTree.XMLPullParser(["start", "end"])
+    made = Made()
     root: ElementTree.Element | None = None
     try:
         for _, line in lines(source, member, options.policy.line_bytes):
