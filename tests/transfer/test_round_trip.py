@@ -180,7 +180,7 @@ def test_json_is_one_document_and_markdown_reads(tmp_path: Path) -> None:
         ana.export(tmp_path / "ana.json")
         ana.export(tmp_path / "ana.md")
     document = json.loads((tmp_path / "ana.json").read_text())
-    assert document["user"] == "ana" and document["rows"][-1]["type"] == "end"
+    assert document["user"] == "ana" and document["rows"][-1]["table"] == "end"
     assert document["rows"][-1]["rows"] == len(document["rows"]) - 1
     text = (tmp_path / "ana.md").read_text()
     for expected in ("# What is kept of ana", "## Pinned", "peanuts", "Héllo 世界 👋", "call mum", "ana@example.org"):

@@ -116,12 +116,13 @@ def join_versions(left: Sequence[Version], right: Sequence[Version]) -> tuple[Ve
 def join_memories(left: Memory, right: Memory) -> Memory:
     """Two states of one memory (the same id): the later one, with the evidence and history of both.
 
-    What the earlier one said is in the history if it said something else.
+    What the earlier one was is in the history, even where it said the same: leaving it out would make the result depend
+    on the order in which three states meet.
     """
     bare = [evolve(one, evidence=(), history=(), reinforcements=0) for one in (left, right)]
     winner, loser = sorted(bare, key=lambda one: (one.updated_at, canonical(one)), reverse=True)
     history = join_versions(left.history, right.history)
-    if loser.content != winner.content:
+    if loser != winner:
         said = Version(at=loser.updated_at, content=loser.content, status=loser.status, reason="joined: a later one won")
         history = join_versions(history, (said,))
     return evolve(
@@ -161,7 +162,7 @@ def settle_slot(left: Memory, right: Memory, at: datetime) -> tuple[Memory, Memo
 
 def join_entities(left: Entity, right: Entity) -> Entity:
     """One entity known to both: all names; the later label; as many mentions as the better informed of the two."""
-    winner = max(left, right, key=lambda one: (one.updated_at, canonical(one)))
+    winner = max(left, right, key=lambda one: (one.updated_at, canonical(_bare(one))))
     names = {*left.aliases, *right.aliases, left.label, right.label} - {winner.label}
     return evolve(
         winner,
@@ -172,16 +173,19 @@ def join_entities(left: Entity, right: Entity) -> Entity:
     )
 
 
+def _bare(entity: Entity) -> Entity:
+    """Without what is joined apart: a tie must not be broken by it."""
+    return evolve(entity, aliases=(), created_at=EPOCH, mentions=0, last_mentioned_at=None)
+
+
 def join_states(left: SessionState, right: SessionState) -> SessionState:
     """Counters never go back; what was said last is the last."""
-    late = max(left, right, key=lambda one: (one.last_interaction or EPOCH, canonical(one)))
-    return evolve(
-        late,
-        message_count=max(left.message_count, right.message_count),
-        sessions_since_profile=max(left.sessions_since_profile, right.sessions_since_profile),
-        messages_since_spine=max(left.messages_since_spine, right.messages_since_spine),
-        summarised_until_seq=max(left.summarised_until_seq, right.summarised_until_seq),
-    )
+    counters = {
+        name: max(getattr(left, name), getattr(right, name))
+        for name in ("message_count", "sessions_since_profile", "messages_since_spine", "summarised_until_seq")
+    }
+    bare = [evolve(one, **counters) for one in (left, right)]
+    return max(bare, key=lambda one: (one.last_interaction or EPOCH, canonical(one)))
 
 
 def join_agents(left: AgentState, right: AgentState) -> AgentState:

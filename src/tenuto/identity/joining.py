@@ -143,7 +143,7 @@ def _copy_page(deps: Deps, tx: Transaction, journal: UserMerge, page: list[Any],
         tx.put(*written)
         tx.index(*[make_entry(one, key) for one in written if indexed(one)])
         for one in written:
-            name = {"type": table_of(type(one)).name, "id": one.id}
+            name = {"table": table_of(type(one)).name, "id": one.id}
             (added if is_new and one.id == record.id else touched).append(name)
     for kind, rows in (("added", added), ("touched", touched)):
         if rows:
@@ -161,9 +161,8 @@ def _move(deps: Deps, addresses: tuple[str, ...], source: str, target: str) -> N
 def _done(deps: Deps, scope: Scope, journal: UserMerge, shown: MergePlan, now: datetime) -> UserMerge:
     with deps.store.writing(scope.user) as tx:
         tx.put(event(deps, scope, "user.merged", "merge", journal.id, now))
-        profile = tx.profile()
-        until = profile.seq if profile else 0
-        journal = evolve(journal, status=UserMergeStatus.DONE, until=until + 1, added=shown.counts)
+        (last,) = tx.find(Event, order="-seq", limit=1)
+        journal = evolve(journal, status=UserMergeStatus.DONE, until=last.seq, added=shown.counts)
         tx.put(journal)
     return journal
 
@@ -205,9 +204,9 @@ def _parted(deps: Deps, scope: Scope, merge_id: str) -> tuple[UserMerge, list[Sh
         if journal.status is not UserMergeStatus.DONE:
             raise Conflict(f"The merge {merge_id} is {journal.status}: only one that is done can be undone.", code="not_merged")
         parts = reader.find(MergePart, Where("merge_id", "=", merge_id))
-        before = {(row["type"], row["id"]): row for one in parts if one.kind == "before" for row in one.rows}
-        added = {(row["type"], row["id"]) for one in parts if one.kind == "added" for row in one.rows}
-        touched = {(row["type"], row["id"]) for one in parts if one.kind == "touched" for row in one.rows}
+        before = {(row["table"], row["id"]): row for one in parts if one.kind == "before" for row in one.rows}
+        added = {(row["table"], row["id"]) for one in parts if one.kind == "added" for row in one.rows}
+        touched = {(row["table"], row["id"]) for one in parts if one.kind == "touched" for row in one.rows}
         theirs = _their_messages(reader, journal, {id for name, id in added if name == "messages"})
         sessions = _their_sessions(reader, theirs, {id for name, id in added if name == "sessions"})
         shares = [
@@ -295,14 +294,14 @@ def _take_back(deps: Deps, scope: Scope, shares: list[Shares]) -> None:
 
 
 def _plain(record: Any) -> dict[str, Any]:
-    row: dict[str, Any] = {"type": table_of(type(record)).name, **to_plain(record)}
+    row: dict[str, Any] = {"table": table_of(type(record)).name, **to_plain(record)}
     return row
 
 
 def _record(type_: type[Any], row: dict[str, Any] | None) -> Any | None:
     if row is None:
         return None
-    return msgspec.convert({name: value for name, value in row.items() if name != "type"}, type=type_)
+    return msgspec.convert({name: value for name, value in row.items() if name != "table"}, type=type_)
 
 
 def merges(deps: Deps, scope: Scope) -> list[UserMerge]:

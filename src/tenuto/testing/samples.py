@@ -220,7 +220,7 @@ def records() -> list[Any]:
             addresses=("email:b@example.org",),
             added={"messages": 3},
         ),
-        MergePart(id="ump_1", merge_id="ume_1", kind="before", rows=({"type": "memories", "id": "mem_1"},)),
+        MergePart(id="ump_1", merge_id="ume_1", kind="before", rows=({"table": "memories", "id": "mem_1"},)),
         Import(
             id="imp_1",
             format="chatgpt",

@@ -68,9 +68,9 @@ def _write(reader: Reader, scope: Scope, now: datetime, suffix: str, file: IO[by
         line = msgspec.json.encode(row)
         digest.update(line + b"\n")
         file.write(line + (b",\n" if document else b"\n"))
-        counts[row["type"]] = counts.get(row["type"], 0) + 1
+        counts[row["table"]] = counts.get(row["table"], 0) + 1
         total += 1
-    end = {"type": "end", "rows": total, "sha256": digest.hexdigest()}
+    end = {"table": "end", "rows": total, "sha256": digest.hexdigest()}
     file.write(msgspec.json.encode(end) + (b"\n]}\n" if document else b"\n"))
     return counts
 
@@ -90,12 +90,12 @@ def header(reader: Reader, scope: Scope, now: datetime) -> dict[str, Any]:
 
 
 def rows(reader: Reader) -> Iterator[dict[str, Any]]:
-    """Every record of the user as a plain object with its table's name as ``type``."""
+    """Every record of the user as a plain object with the name of its table."""
     for table in TABLES:
         for record in records(reader, table):
             if isinstance(record, Job) and record.status in (JobStatus.DONE, JobStatus.CANCELLED):
                 continue
-            yield {"type": table.name, **to_plain(record)}
+            yield {"table": table.name, **to_plain(record)}
 
 
 def records(reader: Reader, table: Table) -> Iterator[Any]:

@@ -112,7 +112,7 @@ def _check(source: Source) -> None:
     """Refuse a copy that is cut off or was changed, before anything is written."""
     digest, end = sha256(), None
     for _, line in _raw(source):
-        if line.startswith(b'{"type":"end"'):
+        if line.startswith(b'{"table":"end"'):
             end = msgspec.json.decode(line)
         else:
             digest.update(line + b"\n")
@@ -133,7 +133,7 @@ def _rows(source: Source) -> Iterator[Any]:
     for number, line in _raw(source):
         try:
             row = msgspec.json.decode(line, type=dict[str, Any])
-            name = row.pop("type")
+            name = row.pop("table")
             if name == "end":
                 return
             yield msgspec.convert(row, type=BY_NAME[name].type)
