@@ -1,6 +1,7 @@
 """Fixtures that every test may use."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,14 @@ def redis_url() -> str:
     valkey = servers.valkey()
     valkey.flush()
     return valkey.url()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store, on each engine in turn."""
+    if request.param == "postgres":
+        return servers.fresh_database()
+    return "memory:" if request.param == "memory" else str(tmp_path / "tenuto.db")
 
 
 def pytest_sessionfinish() -> None:

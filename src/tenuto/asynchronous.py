@@ -14,6 +14,7 @@ from typing import Any
 from tenuto import engine
 from tenuto.engine import Tenuto
 from tenuto.user import UserMemory
+from tenuto.workflows import WorkflowHandle
 
 PLAIN = ("user",)
 """Methods that only make an object: nothing to wait for."""
@@ -22,7 +23,8 @@ PLAIN = ("user",)
 def _forward(method: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
     @functools.wraps(method)
     async def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return await asyncio.to_thread(method, self._sync, *args, **kwargs)
+        result = await asyncio.to_thread(method, self._sync, *args, **kwargs)
+        return AsyncWorkflowHandle(result) if isinstance(result, WorkflowHandle) else result
 
     return forward
 
@@ -56,6 +58,11 @@ class _Face:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} over {self._sync!r}>"
+
+
+@_mirror(WorkflowHandle)
+class AsyncWorkflowHandle(_Face):
+    """:class:`tenuto.workflows.WorkflowHandle` with ``await``. Its properties read the store: use them sparingly."""
 
 
 @_mirror(UserMemory)

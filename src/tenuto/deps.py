@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault
+from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
+from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
+from tenuto.workflow.registry import Definitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +22,7 @@ class Deps:
     policy: Policy
     indexes: Indexes
     model: Model | None = None
+    working: WorkingMemory | None = None
+    definitions: Definitions = field(default_factory=Definitions)
+    model_key_seals: KeyProvider | None = None
+    """What people's own model keys are sealed under."""

@@ -9,11 +9,13 @@ import atexit
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from tenuto import settings
+from tenuto.access import keys as server_keys
 from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
@@ -27,19 +29,25 @@ from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
 from tenuto.privacy.binding import bind
+from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
 from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
 from tenuto.providers.embed import LocalEmbedder
+from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
+from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
+from tenuto.records.access import ApiKey
 from tenuto.records.operations import Job
 from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
 from tenuto.user import UserMemory
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.load import load as load_definition
 
 
 class Tenuto:
@@ -51,6 +59,7 @@ class Tenuto:
         self._runner = Runner(deps, HANDLERS)
         self._closed = False
         _OPEN.add(self)
+        self._wake()
 
     def user(self, user: str, *, persona: str | None = None, channel: str = "api") -> UserMemory:
         """Everything of one person, seen by one persona on one channel."""
@@ -62,10 +71,17 @@ class Tenuto:
         )
         return UserMemory(self.deps, scope, self._wake)
 
-    def identify(self, channel: str, address: str, *, region: str | None = None, device: str | None = None) -> UserMemory:
+    def identify(
+        self, channel: str, address: str, *, region: str | None = None, device: str | None = None
+    ) -> UserMemory:
         """The user whom an address belongs to, on that channel; somebody new, apart from all others, if never seen."""
         user = identify(self.deps, channel, normalise(channel, address, region=region), device=device)
         return self.user(user, channel=channel)
+
+    def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
+        """Register a workflow definition: one made in code, or the file that holds one."""
+        made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
+        return self.deps.definitions.add(made)
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""
@@ -97,6 +113,20 @@ class Tenuto:
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
+
+    def create_key(
+        self, name: str, *, scope: str = "app", user: str | None = None, lifetime: timedelta | None = None
+    ) -> tuple[ApiKey, str]:
+        """A new key of the server and its secret, shown this once; ``scope`` admin, app, user or read."""
+        return server_keys.create(self.deps, name=name, scope=scope, user=user, lifetime=lifetime)
+
+    def keys(self, *, user: str | None = None) -> list[ApiKey]:
+        """The server's keys, newest first, without their secrets."""
+        return server_keys.listing(self.deps, user=user)
+
+    def revoke_key(self, id: str) -> ApiKey:
+        """Take a key back, and every token that it minted."""
+        return server_keys.revoke(self.deps, id)
 
     def seal(self, progress: Callable[[str], None] | None = None) -> int:
         """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again."""
@@ -135,6 +165,8 @@ class Tenuto:
             self._closed = True
             self._runner.stop()
             self.deps.store.close()
+            if self.deps.working is not None:
+                self.deps.working.close()
             if isinstance(self.deps.vault, SealedVault):
                 self.deps.vault.ring.close()
 
@@ -167,7 +199,7 @@ def open(
     url: str | os.PathLike[str] | None = None,
     *,
     redis: str | None = None,
-    model: str | Model | None = None,
+    model: str | Model | Callable[[str, str], str] | None = None,
     embedder: Embedder | str | None = None,
     keys: str | SealedVault | None = None,
     clock: Clock | None = None,
@@ -188,9 +220,8 @@ def open(
     rules = settings.load(policy)
     now = _checked(clock) if clock is not None else system_clock
     where = str(url or settings.connection("db") or "tenuto.db")
-    if redis is not None or settings.connection("redis"):
-        raise SettingError("Redis is not part of this version: leave 'redis' out.")
     sealed = _vault(keys if keys is not None else settings.connection("keys"))
+    chosen = as_model(model or settings.connection("model"), rules.model, settings.secret)
     store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
@@ -201,7 +232,9 @@ def open(
         ids=ids or RandomIds(),
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
-        model=_model(model),
+        model=chosen,
+        working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
+        model_key_seals=_model_key_seals(),
     )
     return Tenuto(deps, background=background)
 
@@ -213,17 +246,16 @@ def _vault(keys: str | SealedVault | None) -> SealedVault | None:
     return SealedVault(Keyring(ring, provider))
 
 
+def _model_key_seals() -> KeyProvider | None:
+    spec = settings.connection("model_keys")
+    return FileKeys(Path(spec.removeprefix("file:")).expanduser(), create=True) if spec else None
+
+
 def _embedder(given: Embedder | str | None) -> Embedder:
     if given is None or given == "local":
         return LocalEmbedder()
     if isinstance(given, str):
         raise SettingError(f"Unknown embedder {given!r}: pass an object such as tenuto.providers.embed.RemoteEmbedder.")
-    return given
-
-
-def _model(given: str | Model | None) -> Model | None:
-    if isinstance(given, str):
-        raise SettingError(f"Unknown model {given!r}.")
     return given
 
 

@@ -24,6 +24,8 @@ class Calibration:
     """A query at or above this names a memory explicitly, which lets ``proactive_use = no`` through."""
     floor: float = 0.30
     """Below this a vector says nothing."""
+    related: float = 0.45
+    """A statement that something changed retires the closest memory of the same subject only at or above this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,10 @@ class MemoryPolicy:
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     default_importance: float = 5.0
+    keep_confidence: float = 0.5
+    """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
+    lexicons: str = ""
+    """Files with further domain lexicons (TOML or JSON), separated by ``;``."""
     evidence_kept: int = 50
     """Most evidence of one memory that is kept in full."""
     confidence_gain: float = 0.15
@@ -118,6 +124,18 @@ class RecallPolicy:
     """Most candidates that any profile ranks."""
     catch_up: int = 16
     """Recall embeds up to this many entries that wait for their vector, so that one finds what one just wrote."""
+    words: float = 0.77
+    """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
+    meaning: float = 0.85
+    """What meaning counts, per deviation."""
+    speaker: float = 2.85
+    """What is added where a person whom the query names is speaking."""
+    recency: float = 0.73
+    """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""
+    length: float = 0.88
+    """What a longer message counts, per logarithm of its words."""
+    neighbours: float = 1.0
+    """How much the messages around one count beside it, as a share of the usual."""
     half_life: timedelta = timedelta(days=14)
     """Recency half-life of the profile ``blended``."""
     memory_decay: float = 0.02
@@ -171,6 +189,19 @@ class ContextPolicy:
     """A folder with one ``<persona>.md`` each: the voice of a persona, in the operator's words."""
     batch: timedelta = timedelta(milliseconds=100)
     """Context updates within this time travel together."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyPolicy:
+    body_bytes: int = 32 * 1024 * 1024
+    """Largest request that the memory proxy takes: images travel inside."""
+    turns_kept: int = 4096
+    """Turns whose injected text is kept, so that a retry or a tool's answer sends the same bytes again."""
+    turn_kept: timedelta = timedelta(minutes=10)
+    """For how long."""
+    connect: timedelta = timedelta(seconds=10)
+    timeout: timedelta = timedelta(seconds=600)
+    """Longest silence of the upstream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +274,8 @@ class JobPolicy:
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
     retries: int = 2
+    prompts: str = ""
+    """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,13 +289,33 @@ class RetentionPolicy:
 @dataclass(frozen=True, slots=True)
 class WorkflowPolicy:
     confirm_within: timedelta = timedelta(minutes=30)
+    """A staged change that nobody confirmed in this time is gone."""
     value_bytes: int = 64 * 1024
+    """Largest value of one field, as JSON."""
     depth: int = 16
+    """Deepest nesting of one value."""
+    keys: int = 2000
+    """Most keys and list items in one value."""
+    operations: int = 64
+    """Most operations of one patch."""
+    inferred_confidence: float = 0.8
+    """Most confidence that a value gets which the person did not state, whatever a model claims."""
+    heard: int = 64
+    """Ids of the last messages that are kept to recognise one that is delivered twice."""
+    asked: int = 64
+    """Question keys that are kept."""
+    answer_bytes: int = 256 * 1024
+    """Longest answer of a model that is read at all."""
+    artifact_bytes: int = 1024 * 1024
+    """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
     mastery_half_life: timedelta = timedelta(days=60)
+    """Without practice, mastery goes half of the way back to the baseline in this time."""
+    style_tries: int = 3
+    """A style counts as preferred only after this many outcomes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +350,50 @@ class ImportPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerPolicy:
+    body_bytes: int = 4 * 1024**2
+    """Largest request body."""
+    header_wait: timedelta = timedelta(seconds=10)
+    """A connection that has not sent its whole head by then is closed."""
+    body_wait: timedelta = timedelta(seconds=30)
+    """A body that has not arrived by then is refused."""
+    connections: int = 2000
+    """Open connections of one process; beyond it new ones are answered 503."""
+    streams: int = 1000
+    """Live event streams of one process."""
+    streams_per_user: int = 20
+    heartbeat: timedelta = timedelta(seconds=15)
+    """An idle event stream says so this often, and looks whether its key still holds."""
+    poll: timedelta = timedelta(seconds=1)
+    """How often a live stream looks for events that another process wrote."""
+    shutdown: timedelta = timedelta(seconds=15)
+    """Time that requests at work get to finish when the server is stopped."""
+    key_cache: timedelta = timedelta(seconds=2)
+    """A key that was revoked in another process may work for this long."""
+    key_touch: timedelta = timedelta(minutes=1)
+    """When a key was last used is noted at most this often."""
+    token_valid: timedelta = timedelta(minutes=15)
+    """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
+    token_longest: timedelta = timedelta(hours=24)
+    link_valid: timedelta = timedelta(minutes=10)
+    browser_valid: timedelta = timedelta(days=7)
+    replay_kept: timedelta = timedelta(hours=24)
+    """How long the answer to a request with an idempotency key is kept."""
+    replay_wait: timedelta = timedelta(minutes=1)
+    """A request that has not ended by then may be repeated with the same idempotency key."""
+    key_rate: float = 50.0
+    """Requests per second of one key, after a burst."""
+    key_burst: int = 500
+    user_rate: float = 20.0
+    user_burst: int = 200
+    address_rate: float = 100.0
+    address_burst: int = 1000
+    failure_rate: float = 0.2
+    """Failed sign-ins per second of one address, after a burst."""
+    failure_burst: int = 20
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All of it. Every part can be replaced; nothing else in Tenuto holds a number that a user may want to change."""
 
@@ -307,6 +404,7 @@ class Policy:
     memory: MemoryPolicy = field(default_factory=MemoryPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     context: ContextPolicy = field(default_factory=ContextPolicy)
+    proxy: ProxyPolicy = field(default_factory=ProxyPolicy)
     working: WorkingPolicy = field(default_factory=WorkingPolicy)
     fading: FadingPolicy = field(default_factory=FadingPolicy)
     agent: AgentPolicy = field(default_factory=AgentPolicy)
@@ -317,6 +415,7 @@ class Policy:
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
     importing: ImportPolicy = field(default_factory=ImportPolicy)
+    server: ServerPolicy = field(default_factory=ServerPolicy)
 
 
 DEFAULT = Policy()

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tenuto.policy import Calibration
+from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
 from tenuto.records.operations import Entry, EntryKind, Event, Job
 from tenuto.records.scope import User
@@ -238,6 +239,13 @@ class Model(Protocol):
         """One answer. ``schema`` asks for JSON of that shape. Raises :class:`tenuto.errors.ModelError`."""
 
 
+class ChatModel(Model, Protocol):
+    """A model that can also hold a conversation, in the form of a context that its own prompt cache likes best."""
+
+    def chat(self, context: Context, *, max_tokens: int = 2048) -> Iterator[str]:
+        """The answer as it comes, piece by piece. Raises :class:`tenuto.errors.ModelError`, also in the middle."""
+
+
 class WorkingMemory(Protocol):
     """The last few messages of a user, fast and losable."""
 
@@ -245,11 +253,17 @@ class WorkingMemory(Protocol):
 
     def recent(self, user: str) -> list[dict[str, Any]]: ...
 
+    def channel(self, user: str) -> str | None:
+        """Where the user was last heard."""
+
     def set(self, user: str, name: str, value: Any) -> None: ...
 
     def variables(self, user: str) -> dict[str, Any]: ...
 
-    def drop(self, user: str) -> None: ...
+    def drop(self, user: str) -> bool:
+        """Forget everything of a user at once; ``False`` if that could not be done."""
+
+    def close(self) -> None: ...
 
 
 class Bus(Protocol):

@@ -17,13 +17,18 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from tenuto.errors import SettingError
 from tenuto.policy import Policy
 
 PREFIX = "TENUTO_"
-CONNECTION = ("DB", "REDIS", "MODEL", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER")
+CONNECTION = (
+    *("DB", "REDIS", "MODEL", "MODEL_KEY", "MODEL_KEYS", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER"),
+    *("UPSTREAM", "UPSTREAM_KEY", "PROXY_KEY"),
+)
 """Environment names without a group: where the store is, what it uses, whom it is about."""
 SIGNED = ("importance.short", "agent.mood")
 """Settings that may be negative."""
@@ -96,7 +101,7 @@ def _convert(value: Any, wanted: Any, name: str, where: str) -> Any:
     try:
         converted = _as_kind(value, kind)
     except (TypeError, ValueError, OverflowError):
-        unit = "a number of seconds" if kind is timedelta else f"a value of type {kind.__name__}"
+        unit = "a number of seconds" if kind is timedelta else f"a value of type {getattr(kind, '__name__', kind)}"
         raise SettingError(f"{where}: setting '{name}' takes {unit}, not {value!r}.") from None
     number = converted.total_seconds() if isinstance(converted, timedelta) else converted
     if isinstance(number, (int, float)):
@@ -115,6 +120,8 @@ def _as_kind(value: Any, kind: type) -> Any:
         if word not in YES + NO:
             raise ValueError
         return word in YES
+    if get_origin(kind) is not None:
+        return msgspec.convert(msgspec.json.decode(value) if isinstance(value, str) else value, type=kind)
     if kind is int:
         if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
             raise ValueError

@@ -7,33 +7,51 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from tenuto import paging
+from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
+from tenuto.context.working import Working
 from tenuto.deps import Deps
+from tenuto.errors import NotFound
 from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
+from tenuto.ingest import changing, listing
+from tenuto.ingest import remember as verbs
+from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
+from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.ports import Where
+from tenuto.model_keys import ModelKeys
+from tenuto.paging import Page
+from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
+from tenuto.recall.surround import cards, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
-from tenuto.records.memory import AgentState, StateChange
-from tenuto.records.operations import Receipt
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
+from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Identity, Scope
 from tenuto.records.transfer import Import
+from tenuto.records.workflow import Outcome, Workflow
 from tenuto.transfer.export import export
 from tenuto.transfer.files import Progress, estimate_file, find_import, import_file, imports
 from tenuto.transfer.report import Estimate
 from tenuto.transfer.restore import is_export, restore
 from tenuto.transfer.vouching import vouch
+from tenuto.workflow.advance import begin
+from tenuto.workflow.definition import Definition
+from tenuto.workflow.learner import LearnerProfile
+from tenuto.workflow.outcomes import learner, record_outcome
+from tenuto.workflows import WorkflowHandle
 
 
 class UserMemory:
@@ -81,16 +99,46 @@ class UserMemory:
         )
         receipt = observe(self._deps, self._scope, incoming)
         self._wake()
+        if receipt.act is Act.INSERTED:
+            self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
+
+    @property
+    def working(self) -> Working:
+        """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
+        return Working(self._deps.working, self._scope)
 
     def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
         """The right few things for a query, best first, each with its reasons."""
         return recall(self._deps, self._scope, query, limit=limit, **filters)
 
-    def context(self, message: str, *, budget: int | None = None, **options: Any) -> Context:
-        """What a model should read now, within ``budget`` tokens."""
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens.
+
+        What the session is about is found on its first message that says something; ``refresh`` finds it anew.
+        """
         hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        return build(self._deps, self._scope, message, hits=hits, budget=budget, **options)
+        lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
+        known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]
+        return build(
+            self._deps,
+            self._scope,
+            message,
+            hits=hits,
+            semantic=lasting,
+            cards=known,
+            budget=budget,
+            session=session,
+            **options,
+        )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
         """The last messages, oldest first."""
@@ -104,6 +152,14 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.find(Session, *where, order="-last_activity_at", limit=limit)
 
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing such as memories or messages; ``next`` of a page is the cursor of the one after it."""
+        return paging.find(self._deps, self._scope, what, limit=limit, cursor=cursor, **options)
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return paging.one(self._deps, self._scope, what, id)
+
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
         with self._deps.store.reading(self.id) as reader:
@@ -111,6 +167,7 @@ class UserMemory:
 
     def erase(self) -> Proof:
         """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
+        server_keys.drop_user(self._deps, self.id)
         return erase(self._deps, self._scope)
 
     def verify_erasure(self, proof: Proof) -> list[str]:
@@ -121,6 +178,95 @@ class UserMemory:
         """What came of an observed message, by the receipt's id."""
         with self._deps.store.reading(self.id) as reader:
             return reader.get(Receipt, id)
+
+    # --- what is known ------------------------------------------------------------------------------------------------
+
+    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+        """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
+
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        """
+        return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
+
+    def memories(self, **filters: Any) -> list[Memory]:
+        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
+        return listing.memories(self._deps, self._scope, **filters)
+
+    def memory(self, id: str) -> Memory:
+        """One memory with its evidence and versions."""
+        with self._deps.store.reading(self.id) as reader:
+            return changing.get(reader, self._scope, id)
+
+    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
+        """Out of every reading, until it is restored. Erasing is for good; forgetting is not."""
+        return changing.forget(self._deps, self._scope, id, reason=reason)
+
+    def restore(self, id: str) -> Memory:
+        """Bring back what was forgotten, archived or superseded."""
+        return changing.restore(self._deps, self._scope, id)
+
+    def history(self, id: str) -> list[Version]:
+        """What a memory was before, oldest first, the values it replaced included; the present state is the last."""
+        return changing.history(self._deps, self._scope, id)
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Correct a memory; the old wording stays in its history."""
+        return changing.edit(self._deps, self._scope, id, **changes)
+
+    def confirm(self, id: str) -> Memory:
+        """Vouch for a memory: what came from outside becomes active."""
+        return changing.confirm(self._deps, self._scope, id)
+
+    def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
+        """Always in context, or in the context of one session."""
+        return changing.pin(self._deps, self._scope, id, kind=kind, session=session)
+
+    def unpin(self, id: str) -> Memory:
+        return changing.unpin(self._deps, self._scope, id)
+
+    def allow(self, id: str, use: str) -> Memory:
+        """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
+        return changing.allow(self._deps, self._scope, id, use)
+
+    def todos(self, **filters: Any) -> list[Todo]:
+        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
+        return listing.todos(self._deps, self._scope, **filters)
+
+    def wins(self) -> list[Todo]:
+        """What was completed in the last 48 hours."""
+        return listing.wins(self._deps, self._scope)
+
+    def complete(self, todo_id: str) -> Todo:
+        """A todo is done; a habit is counted and stays."""
+        return listing.finish(self._deps, self._scope, todo_id)
+
+    def cancel(self, todo_id: str) -> Todo:
+        """A todo is no longer wanted."""
+        return listing.finish(self._deps, self._scope, todo_id, cancelled=True)
+
+    def entities(self, *, type: str | None = None, limit: int | None = None) -> list[Entity]:
+        """People, places, orgs and projects, the most mentioned first."""
+        return listing.entities(self._deps, self._scope, type=type, limit=limit)
+
+    def entity(self, id: str) -> EntityCard:
+        """``entity("person:john")``: who it is, and the facts."""
+        return listing.entity(self._deps, self._scope, id)
+
+    def merges(self, *, status: str | None = "proposed") -> list[EntityMerge]:
+        """Entities that may be one."""
+        return listing.merges(self._deps, self._scope, status=status)
+
+    def merge(self, duplicate: str, into: str) -> EntityMerge:
+        """Two entities are one."""
+        return listing.merge(self._deps, self._scope, duplicate, into)
+
+    def decide_merge(self, id: str, *, accept: bool) -> EntityMerge:
+        """Accept or refuse a proposed merge."""
+        return listing.decide_merge(self._deps, self._scope, id, accept=accept)
+
+    def unmerge(self, id: str) -> EntityMerge:
+        """Take a merge back."""
+        return listing.unmerge(self._deps, self._scope, id)
 
     # --- time: sessions, summaries, the companion's state, retention --------------------------------------------------
 
@@ -209,7 +355,7 @@ class UserMemory:
         extract: bool = True,
         progress: Progress | None = None,
     ) -> Import:
-        """Bring in earlier talk or memories: a file, a folder or an archive. Doing it again goes on where it stopped."""
+        """Bring in earlier talk or memories: a file, a folder or an archive. Again goes on where it stopped."""
         if is_export(self._deps, path, format):
             done = restore(self._deps, self._scope, path, vouch=vouch, progress=progress)
         else:
@@ -222,7 +368,12 @@ class UserMemory:
         return done
 
     def estimate_import(
-        self, path: str | os.PathLike[str], *, format: str | None = None, me: str | Iterable[str] = (), timezone: str = "UTC"
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        me: str | Iterable[str] = (),
+        timezone: str = "UTC",
     ) -> Estimate:
         """What an import would bring, from when, and what it would cost; nothing is written."""
         names = [me] if isinstance(me, str) else list(me)
@@ -271,14 +422,81 @@ class UserMemory:
         proof = link.prove(self._deps, self._scope, channel, known, Purpose.MERGE, code)
         return joining.plan(self._deps, self._scope, proof)
 
-    def merge(self, plan: MergePlan) -> UserMerge:
-        """Do what the plan showed. Can be taken back with :meth:`unmerge`."""
+    def merge_user(self, plan: MergePlan) -> UserMerge:
+        """Do what the plan showed. Can be taken back with :meth:`unmerge_user`."""
         return joining.merge(self._deps, self._scope, plan)
 
-    def merges(self) -> list[UserMerge]:
+    def user_merges(self) -> list[UserMerge]:
         """Accounts that were joined into this one, newest first."""
         return joining.merges(self._deps, self._scope)
 
-    def unmerge(self, merge_id: str) -> UserMerge:
+    def unmerge_user(self, merge_id: str) -> UserMerge:
         """Give both accounts back as they were, plus what came since."""
         return joining.unmerge(self._deps, self._scope, merge_id)
+
+    # --- typed work ---------------------------------------------------------------------------------------------------
+
+    def workflow(
+        self,
+        definition: Definition | str,
+        id: str | None = None,
+        *,
+        given: Mapping[str, Any] | None = None,
+        session_id: str | None = None,
+        model: str | Model | Callable[[str, str], str] | None = None,
+    ) -> WorkflowHandle:
+        """Open the workflow with this id, or begin a new one; ``given`` fills fields of a new one.
+
+        ``model`` is taken as by ``tenuto.open``, with the person's own key where they have set one; without it the
+        store's model proposes, or the parsers alone.
+        """
+        kind = self._deps.definitions.get(definition) if isinstance(definition, str) else definition
+        self._deps.definitions.add(kind)
+        record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
+        proposer = as_model(model, self._deps.policy.model, self.model_keys.lookup)
+        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
+
+    def workflow_of(self, id: str) -> WorkflowHandle:
+        """The workflow with this id, or the last one that lives in the session with this id."""
+        with self._deps.store.reading(self.id) as reader:
+            found = reader.get(Workflow, id)
+            here = (
+                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
+            )
+        if not here:
+            raise NotFound(
+                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
+            )
+        return self.workflow(here[0].definition, here[0].id)
+
+    def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
+        """Workflows, the last touched first."""
+        wanted = {"definition": definition, "state": state, "persona": self._scope.persona}
+        where = [Where(name, "=", value) for name, value in wanted.items() if value is not None]
+        with self._deps.store.reading(self.id) as reader:
+            return reader.find(Workflow, *where, order="-updated_at", limit=limit)
+
+    def record_outcome(
+        self,
+        track: str,
+        skill: str,
+        success: bool,
+        at: datetime | None = None,
+        *,
+        style: str | None = None,
+        artifact_id: str | None = None,
+        id: str | None = None,
+    ) -> Outcome:
+        """One try at one skill; the learner profile follows from these alone."""
+        return record_outcome(
+            self._deps, self._scope, track, skill, success, at=at, style=style, artifact_id=artifact_id, id=id
+        )
+
+    def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
+        """What the person masters in one track, replayed from the outcomes."""
+        return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model_keys(self) -> ModelKeys:
+        """The person's own keys for model providers: sealed at rest, never exported."""
+        return ModelKeys(self._deps, self._scope)

@@ -9,7 +9,14 @@ from random import Random
 PEOPLE = ["Maya", "Tom", "Priya", "Dr. Okafor", "my dad", "my sister", "Lena", "Mr. Braun"]
 PLACES = ["Austin", "Lisbon", "the office", "the pool", "Trondheim", "the clinic", "the library"]
 THINGS = ["the dashboard redesign", "my thesis", "the garden", "swimming", "the piano", "the kitchen", "my knee"]
-FEELINGS = ["I feel happy about it.", "I am stressed.", "It was wonderful.", "I am tired and a bit sad.", "I am proud.", ""]
+FEELINGS = [
+    "I feel happy about it.",
+    "I am stressed.",
+    "It was wonderful.",
+    "I am tired and a bit sad.",
+    "I am proud.",
+    "",
+]
 SAID = [
     "I met {person} at {place} and we talked about {thing}.",
     "I finished a part of {thing} today.",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import tempfile
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -25,8 +26,11 @@ LONG = bool(os.environ.get("TENUTO_TEST_LONG"))
 DATA = os.environ.get("TENUTO_BENCH_DATA")
 
 
-def live(world: World, talk, *, check_every: int) -> int:
-    """Play the days through two personas and two channels, with the clock moving along; how many messages."""
+def live(world: World, talk, *, check_every: int, work_every: int = 1) -> int:
+    """Play the days through two personas and two channels, with the clock moving along; how many messages.
+
+    Background work runs every ``work_every`` days, as with a worker that is not always up.
+    """
     said = 0
     coach, friend = world.user(channel="imessage"), world.user(persona="friend", channel="email")
     for day, lines in enumerate(talk):
@@ -35,21 +39,38 @@ def live(world: World, talk, *, check_every: int) -> int:
             (friend if day % 5 == 4 else coach).observe(text, role=role)
             said += 1
         world.clock.now = START + timedelta(days=day + 1)
-        world.store.settle()
+        if day % work_every == 0:
+            world.store.settle()
         if day % check_every == 0:
             world.check()
     return said
 
 
-def test_two_years_of_daily_talk(tmp_path):
-    world = World(tmp_path / "years.db")
-    pins = [world.keep(f"Pin {n}: allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=2) for n in range(3)]
+@pytest.fixture
+def place(tmp_path):
+    """A directory in memory where there is one: two years of durable commits are a test of the disk, not of ours."""
+    if not os.path.isdir("/dev/shm"):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as made:
+        yield Path(made)
+
+
+@pytest.mark.timeout(1800 if LONG else 300)
+def test_two_years_of_daily_talk(place):
+    world = World(place / "years.db")
+    pins = [
+        world.keep(f"Pin {n}: allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=2)
+        for n in range(3)
+    ]
     held = world.keep("Likes to be asked about the garden", proactive_use=Proactive.YES, importance=2)
     weak = world.keep("Had toast for breakfast", importance=2)
     strong = world.keep("Works at the harbour", importance=8)
-    said = live(world, days(7, START, 730, scale=2.5 if LONG else 0.7), check_every=30 if LONG else 60)
+    scale, work, look = (2.5, 1, 30) if LONG else (0.5, 4, 73)
+    said = live(world, days(7, START, 730, scale=scale), check_every=look, work_every=work)
+    world.store.settle()
     world.check()
-    assert said > (5000 if LONG else 1200)
+    assert said > (8000 if LONG else 2000)
     assert len(world.all(Message)) == said
 
     for pin in (*pins, held):
@@ -69,7 +90,7 @@ def test_two_years_of_daily_talk(tmp_path):
         own = sum(message.persona == persona for message in messages)
         ranges = world.all(Summary, Where("kind", "=", SummaryKind.RANGE), Where("persona", "=", persona))
         assert len(ranges) == own // 50
-    assert kinds[SummaryKind.SPINE] >= said // 20 * 0.8
+    assert kinds[SummaryKind.SPINE] >= said // 20 * 0.6, "work runs rarely here, so a few long days make one spine"
     assert kinds[SummaryKind.PROFILE] >= 730 // 10 - 5
     week = world.clock() - timedelta(days=8)
     mark = {
@@ -82,13 +103,16 @@ def test_two_years_of_daily_talk(tmp_path):
     assert all(message.seq <= mark[message.persona] for message in messages if message.at < week)
 
 
-@pytest.mark.skipif(not (LONG and DATA), reason="the long run with the evaluation's chats: TENUTO_TEST_LONG, TENUTO_BENCH_DATA")
+@pytest.mark.skipif(
+    not (LONG and DATA), reason="the long run with the evaluation's chats: TENUTO_TEST_LONG, TENUTO_BENCH_DATA"
+)
 @pytest.mark.timeout(1800)
-def test_two_years_of_the_evaluation_chats(tmp_path):
-    world = World(tmp_path / "chats.db")
+def test_two_years_of_the_evaluation_chats(place):
+    world = World(place / "chats.db")
     lines = []
-    for raw in gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt"):
-        chat = json.loads(raw)
+    with gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt") as file:
+        chats = [json.loads(raw) for raw in file]
+    for chat in chats:
         by_session: dict[int, list[dict]] = {}
         for turn in chat["turns"]:
             by_session.setdefault(turn["sess"], []).append(turn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
@@ -148,7 +149,7 @@ class World:
             own = sorted(message.at for message in messages if message.session_id == session.id)
             assert (session.started_at, session.last_activity_at) == (own[0], own[-1])
             if session.external_id is None:
-                assert all(b - a < idle for a, b in zip(own, own[1:], strict=False))
+                assert all(b - a < idle for a, b in itertools.pairwise(own))
             if session.status is SessionStatus.CLOSED:
                 assert session.ended_at is not None
         points = Counter((point.session_id, point.message_id, point.content) for point in self.all(KeyPoint, user=user))
@@ -173,7 +174,7 @@ class World:
                 own = [row for row in rows if row.persona == persona]
                 assert [row.version for row in own] == list(range(1, len(own) + 1))
                 assert [row.current for row in own] == [False] * (len(own) - 1) + [True]
-                assert all(a.id == b.replaces for a, b in zip(own, own[1:], strict=False))
+                assert all(a.id == b.replaces for a, b in itertools.pairwise(own))
                 if kind is SummaryKind.ROLLING:
                     assert all(len(row.content) <= length for row in own)
                     assert sorted({row.end_seq for row in own}) == [row.end_seq for row in own]

@@ -43,7 +43,12 @@ MEMORIES = st.builds(
 )
 ENTITIES = st.builds(
     lambda at, label, aliases, count: Entity(
-        id="person:a", type="person", label=label, created_at=at, updated_at=at, mentions=count,
+        id="person:a",
+        type="person",
+        label=label,
+        created_at=at,
+        updated_at=at,
+        mentions=count,
         aliases=tuple(sorted(set(aliases) - {label})),
     ),  # fmt: skip
     TIMES,
@@ -116,7 +121,9 @@ def test_agent_states(a, b, c) -> None:
 @given(st.permutations(range(12)), st.integers(0, 11))
 def test_two_channels_at_once_end_as_one_ordered_conversation(order, split) -> None:
     said = [
-        message(f"m{i:02}", at=START + timedelta(minutes=7 * i), channel="email" if i % 2 else "imessage", external_id=None)
+        message(
+            f"m{i:02}", at=START + timedelta(minutes=7 * i), channel="email" if i % 2 else "imessage", external_id=None
+        )
         for i in range(12)
     ]
     arrived = [said[i] for i in order]

@@ -181,5 +181,3 @@ def test_erasing_a_user_frees_their_addresses(store: Tenuto) -> None:
     ana.erase()
     assert store.deps.store.holder("web", "ana") is None
     assert store.identify("web", "ana").id != ana.id
-
-

@@ -10,10 +10,10 @@ import pytest
 from tenuto.engine import Tenuto
 from tenuto.errors import Conflict, Denied, NotFound
 from tenuto.identity.parting import Shares, part
+from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.identity import MergePlan, UserMergeStatus
 from tenuto.records.memory import Evidence, Memory, Proactive, Status
-from tenuto.recall.entry import make_entry
 from tenuto.storage.tables import TABLES
 from tenuto.testing.fakes import FakeClock
 from tenuto.testing.samples import memory
@@ -39,9 +39,7 @@ def everything(store: Tenuto, user: str) -> dict[str, dict[str, Any]]:
     """All rows of a user but the engine's own, without the order of arrival."""
     with store.deps.store.reading(user) as reader:
         return {
-            table.name: {
-                one.id: evolve(one, seq=0) if hasattr(one, "seq") else one for one in reader.find(table.type)
-            }
+            table.name: {one.id: evolve(one, seq=0) if hasattr(one, "seq") else one for one in reader.find(table.type)}
             for table in TABLES
             if table.name not in ENGINES_OWN
         }
@@ -61,13 +59,23 @@ def two(store: Tenuto) -> tuple[Any, Any, Postbox]:
     remember(
         store,
         ana.id,
-        memory("mem_a", content="Lives in Oslo", slot="home", evidence=tuple(said[:1]), updated_at=NOW, history=(), **FREE),
+        memory(
+            "mem_a", content="Lives in Oslo", slot="home", evidence=tuple(said[:1]), updated_at=NOW, history=(), **FREE
+        ),
         memory("mem_x", content="Has a cat", slot=None, evidence=tuple(said[:1]), history=(), **FREE),
     )
     remember(
         store,
         other.id,
-        memory("mem_b", content="Lives in Rome", slot="home", evidence=tuple(said[1:]), updated_at=NOW + timedelta(days=1), history=(), **FREE),
+        memory(
+            "mem_b",
+            content="Lives in Rome",
+            slot="home",
+            evidence=tuple(said[1:]),
+            updated_at=NOW + timedelta(days=1),
+            history=(),
+            **FREE,
+        ),
         memory("mem_y", content="Plays the cello", slot=None, evidence=tuple(said[1:]), history=(), **FREE),
     )
     return ana, other, post
@@ -90,7 +98,7 @@ def test_a_merge_shows_what_it_would_do_first(store: Tenuto) -> None:
 def test_merged_users_are_one_and_unmerged_ones_as_they_were(store: Tenuto) -> None:
     ana, other, post = two(store)
     before = everything(store, ana.id), everything(store, other.id)
-    merged = ana.merge(planned(ana, post))
+    merged = ana.merge_user(planned(ana, post))
     assert merged.status is UserMergeStatus.DONE and store.identify("email", EMAIL).id == ana.id
     assert [one.content for one in ana.messages()] == ["I live in Oslo", "I live in Rome now"]
     with store.deps.store.reading(ana.id) as reader:
@@ -99,7 +107,7 @@ def test_merged_users_are_one_and_unmerged_ones_as_they_were(store: Tenuto) -> N
     assert found["mem_b"].slot == "home" and found["mem_a"].status is Status.DEPRECATED
     assert "Plays the cello" in [hit.text for hit in ana.recall("cello", kinds=["memory"])]
     assert len(ana.identities()) == 2
-    undone = ana.unmerge(merged.id)
+    undone = ana.unmerge_user(merged.id)
     assert undone.status is UserMergeStatus.UNDONE and store.identify("email", EMAIL).id == other.id
     assert everything(store, ana.id) == before[0]
     assert everything(store, other.id) == before[1]
@@ -108,7 +116,7 @@ def test_merged_users_are_one_and_unmerged_ones_as_they_were(store: Tenuto) -> N
 
 def test_what_came_since_goes_to_whom_it_belongs(store: Tenuto) -> None:
     ana, other, post = two(store)
-    merged = ana.merge(planned(ana, post))
+    merged = ana.merge_user(planned(ana, post))
     by_mail = store.identify("email", EMAIL)
     assert by_mail.id == ana.id
     since_mail = by_mail.observe("My sister is Mara", id="b2", metadata={"identity": f"email:{EMAIL}"})
@@ -121,7 +129,7 @@ def test_what_came_since_goes_to_whom_it_belongs(store: Tenuto) -> None:
         memory("mem_t", content="Sold the cat", slot=None, evidence=(sms,), history=(), **FREE),
         memory("mem_u", content="Talks a lot", slot=None, evidence=(mail, sms), history=(), **FREE),
     )
-    ana.unmerge(merged.id)
+    ana.unmerge_user(merged.id)
     here, there = everything(store, ana.id), everything(store, other.id)
     assert {one.content for one in here["messages"].values()} == {"I live in Oslo", "I sold the cat"}
     assert {one.content for one in there["messages"].values()} == {"I live in Rome now", "My sister is Mara"}
@@ -138,18 +146,18 @@ def test_a_merge_needs_its_own_proof_once_and_what_was_shown(store: Tenuto) -> N
     eve = store.identify("web", "eve")
     eve.observe("hi")
     with pytest.raises(Denied):
-        eve.merge(evolve(plan, user=eve.id))
+        eve.merge_user(evolve(plan, user=eve.id))
     with pytest.raises(Conflict, match="look at it again"):
-        ana.merge(evolve(plan, digest="0" * 64))
-    merged = ana.merge(plan)
+        ana.merge_user(evolve(plan, digest="0" * 64))
+    merged = ana.merge_user(plan)
     with pytest.raises(Denied):
-        ana.merge(plan)
+        ana.merge_user(plan)
     with pytest.raises(NotFound):
-        ana.unmerge("ume_none")
-    ana.unmerge(merged.id)
+        ana.unmerge_user("ume_none")
+    ana.unmerge_user(merged.id)
     with pytest.raises(Conflict, match="undone"):
-        ana.unmerge(merged.id)
-    assert [one.status for one in ana.merges()] == [UserMergeStatus.UNDONE]
+        ana.unmerge_user(merged.id)
+    assert [one.status for one in ana.user_merges()] == [UserMergeStatus.UNDONE]
 
 
 def test_a_proof_grows_old(store: Tenuto) -> None:
@@ -159,10 +167,12 @@ def test_a_proof_grows_old(store: Tenuto) -> None:
         (known,) = place.challenges()
         place.put(evolve(known, used_at=NOW - timedelta(minutes=11)))
     with pytest.raises(Denied, match="too old"):
-        ana.merge(plan)
+        ana.merge_user(plan)
 
 
 def test_a_row_that_rests_on_nobodys_words_stays() -> None:
     bare = memory("mem_1", evidence=())
-    stays = part(bare, before=None, was_added=False, touched=False, others=lambda id: True, session_others=lambda id: False)
+    stays = part(
+        bare, before=None, was_added=False, touched=False, others=lambda id: True, session_others=lambda id: False
+    )
     assert stays == Shares()

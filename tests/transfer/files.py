@@ -40,7 +40,10 @@ CHATGPT = [
                     "id": "m3",
                     "author": {"role": "assistant"},
                     "create_time": 1700000003.0,
-                    "content": {"content_type": "thoughts", "thoughts": [{"summary": "s", "content": "Be careful here."}]},
+                    "content": {
+                        "content_type": "thoughts",
+                        "thoughts": [{"summary": "s", "content": "Be careful here."}],
+                    },
                 },
                 "parent": "n1",
                 "children": ["n4"],
@@ -61,7 +64,10 @@ CHATGPT = [
                     "id": "m5",
                     "author": {"role": "user"},
                     "create_time": 1700090000.0,
-                    "content": {"content_type": "multimodal_text", "parts": [{"asset_pointer": "x"}, "And azithromycin?"]},
+                    "content": {
+                        "content_type": "multimodal_text",
+                        "parts": [{"asset_pointer": "x"}, "And azithromycin?"],
+                    },
                 },
                 "parent": "n4",
                 "children": [],
@@ -283,7 +289,7 @@ JSONL = (
     '{"id": "x3", "role": "alien", "content": "zap", "at": "2024-01-01T10:00:06Z"}\n'
     '{"messages": [{"role": "user", "content": "nested"}], "id": "t9", "created_at": "2024-02-01T00:00:00Z"}\n'
 )
-CSV = "Date;Speaker;Text\n2024-01-01 10:00;Ana;ciao\n2024-01-01 10:01;Ben;\"two\nlines\"\n"
+CSV = 'Date;Speaker;Text\n2024-01-01 10:00;Ana;ciao\n2024-01-01 10:01;Ben;"two\nlines"\n'
 SLACK = {
     "users.json": [
         {"id": "U1", "name": "ana", "profile": {"real_name": "Ana B", "email": "ana@example.org"}},
@@ -291,7 +297,12 @@ SLACK = {
     ],
     "channels.json": [{"id": "C1", "name": "general"}],
     "general/2024-01-02.json": [
-        {"type": "message", "user": "U1", "text": "hi <@U2> &amp; all, see <https://x.org|this>", "ts": "1704189600.000100"},
+        {
+            "type": "message",
+            "user": "U1",
+            "text": "hi <@U2> &amp; all, see <https://x.org|this>",
+            "ts": "1704189600.000100",
+        },
         {"type": "message", "subtype": "channel_join", "user": "U2", "text": "joined", "ts": "1704189601.0"},
         {"type": "message", "user": "U2", "text": "yo", "ts": "1704189700.000200", "thread_ts": "1704189600.000100"},
     ],
@@ -330,7 +341,12 @@ def chat_db(path: Path) -> Path:
         """
     )
     body = b"\x04\x0bstreamtyped\x81\xe8\x03\x84\x01@\x84\x84\x84\x12NSAttributedString\x00\x84\x84\x08NSObject\x00\x85\x92"
-    body += b"\x84\x84\x84\x08NSString\x01\x94\x84\x01+" + bytes([len("Só é".encode())]) + "Só é".encode() + b"\x86\x84\x02iI"
+    body += (
+        b"\x84\x84\x84\x08NSString\x01\x94\x84\x01+"
+        + bytes([len("Só é".encode())])
+        + "Só é".encode()
+        + b"\x86\x84\x02iI"
+    )
     rows = [
         (1, "g1", "Are you home?", None, 1, 700000000 * 10**9, 0, 0),
         (2, "g2", None, body, 0, 700000060 * 10**9, 1, 0),

@@ -53,7 +53,9 @@ def test_chatgpt(tmp_path: Path, shape: str) -> None:
 
 def test_claude(tmp_path: Path) -> None:
     memories = [{"conversations_memory": "Lives in Rome.\n\nGrows tomatoes."}]
-    path = files.zipped(tmp_path / "c.zip", {"conversations.json": files.CLAUDE, "memories.json": memories, "users.json": []})
+    path = files.zipped(
+        tmp_path / "c.zip", {"conversations.json": files.CLAUDE, "memories.json": memories, "users.json": []}
+    )
     said, noted, _ = read(path, "claude")
     assert [(one.content, one.thinking) for one in said] == [
         ("When do I plant tomatoes?", None),
@@ -169,7 +171,10 @@ def test_memories_of_other_systems(tmp_path: Path) -> None:
     said, noted, _ = read(files.write(tmp_path, "sam.af", files.LETTA), "letta")
     assert [one.content for one in noted] == ["Name: Ana", "Has a dog"] and said[0].content == "hi sam"
     _, noted, _ = read(files.write(tmp_path, "zep.json", files.ZEP), "zep")
-    assert [(one.content, one.deprecated) for one in noted] == [("Ana lives in Rome", False), ("Ana lives in Oslo", True)]
+    assert [(one.content, one.deprecated) for one in noted] == [
+        ("Ana lives in Rome", False),
+        ("Ana lives in Oslo", True),
+    ]
 
 
 def test_sostenuto(tmp_path: Path) -> None:

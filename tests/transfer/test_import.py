@@ -57,7 +57,9 @@ def test_trust_is_external_until_vouched_for(tmp_path: Path) -> None:
         path = files.write(tmp_path, "_chat.txt", files.WHATSAPP)
         done = ana.import_file(path, me="Ana")
         assert [one.trust for one in ana.messages()] == [Trust.USER_STATED, Trust.EXTERNAL, Trust.USER_STATED]
-        assert ana.recall("second lines", limit=3, kinds=["message"])[0].text != "Morning. Two lines:\nhere is the second"
+        assert (
+            ana.recall("second lines", limit=3, kinds=["message"])[0].text != "Morning. Two lines:\nhere is the second"
+        )
         noted = ana.import_file(files.write(tmp_path, "a.txt", files.ACCOUNT))
         with store.deps.store.reading("ana") as reader:
             assert {one.status for one in reader.find(Memory)} == {Status.CANDIDATE}
@@ -315,5 +317,3 @@ def test_nesting_without_end(tmp_path: Path) -> None:
     with world() as store:
         done = store.user("ana").import_file(files.write(tmp_path, "a.jsonl", messages(1) + lines))
     assert (done.messages, done.skipped) == (1, 1)
-
-

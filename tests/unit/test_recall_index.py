@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenuto.recall import segments
-from tenuto.recall.index import NONE, UserIndex, pack
+from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.lexical import lexical
 from tenuto.records.operations import Entry, EntryKind
@@ -45,21 +45,20 @@ def hashes(text: str) -> np.ndarray[Any, Any]:
 
 
 def scores(index: UserIndex, query: str) -> dict[str, tuple[float, float]]:
+    """Of every living row: the words' score, and how many messages came after it."""
     view = index.view()
-    found = lexical(view, hashes(query))
+    found, ago = lexical(view, hashes(query)).score, view.ago()
     living = view.living()
-    return {
-        view.ids[row]: (round(float(found.own[row]), 4), round(float(found.around[row]), 4))
-        for row in range(view.size)
-        if living[row]
-    }
+    return {view.ids[row]: (round(float(found[row]), 4), float(ago[row])) for row in range(view.size) if living[row]}
 
 
 WORDS = ["apple", "pear", "plum", "fig", "melon", "grape", "lemon", "kiwi"]
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=40), st.randoms(use_true_random=False))
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=40), st.randoms(use_true_random=False)
+)
 def test_growing_one_by_one_scores_as_loading_at_once(texts: list[list[str]], random: Any) -> None:
     entries = [entry(number, " ".join(text), session=f"s{number % 3}") for number, text in enumerate(texts)]
     whole = UserIndex("m", DIMENSION)
@@ -77,12 +76,12 @@ def test_bm25_is_the_formula() -> None:
     index.apply([entry(0, "apple apple pear"), entry(1, "plum"), entry(2, "apple fig melon grape", session="t")])
     idf = np.log1p((3 - 2 + 0.5) / (2 + 0.5))
     mean = 8 / 3
-    expected = idf * 2 * 2.2 / (2 + 1.2 * (0.5 + 0.5 * 3 / mean))
+    said = 2 / (0.5 + 0.5 * 3 / mean)
+    alone = 1 / (0.5 + 0.5 * 4 / mean)
     found = scores(index, "apple")
-    assert found["msg_000000"][0] == pytest.approx(expected, abs=1e-3)
-    assert found["msg_000001"] == (0.0, found["msg_000001"][1])
-    assert found["msg_000001"][1] > 0, "the neighbour said it"
-    assert found["msg_000002"][1] > 0
+    assert found["msg_000000"][0] == pytest.approx(idf * said * 2.2 / (said + 1.2), abs=1e-3)
+    assert found["msg_000001"][0] == pytest.approx(idf * 0.7 * said * 2.2 / (0.7 * said + 1.2), abs=1e-3)
+    assert found["msg_000002"][0] == pytest.approx(idf * alone * 2.2 / (alone + 1.2), abs=1e-3), "another session"
 
 
 def test_segments_and_tail_hold_the_same_postings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,9 +107,14 @@ def test_a_view_does_not_change_while_the_index_does() -> None:
     index = UserIndex("m", DIMENSION)
     index.apply([entry(0, "apple"), entry(1, "pear", embedded=False)])
     view = index.view()
-    before = (lexical(view, hashes("apple pear")).own.tolist(), view.cosine(vector(1).astype(np.float32)).tolist())
-    index.apply([entry(1, "pear", seq=5), entry(0, "plum", seq=6), *(entry(n, "apple pear", seq=n + 9) for n in range(2, 300))])
-    assert (lexical(view, hashes("apple pear")).own.tolist(), view.cosine(vector(1).astype(np.float32)).tolist()) == before
+    before = (lexical(view, hashes("apple pear")).score.tolist(), view.cosine(vector(1).astype(np.float32)).tolist())
+    index.apply(
+        [entry(1, "pear", seq=5), entry(0, "plum", seq=6), *(entry(n, "apple pear", seq=n + 9) for n in range(2, 300))]
+    )
+    assert (
+        lexical(view, hashes("apple pear")).score.tolist(),
+        view.cosine(vector(1).astype(np.float32)).tolist(),
+    ) == before
     assert view.living().all()
     assert index.view().size == 301 and index.view().alive == 300
 
@@ -132,11 +136,11 @@ def test_messages_are_chained_by_time_whatever_order_they_come_in() -> None:
     index.apply([entry(0, "a"), entry(4, "e"), entry(9, "z", session="t")])
     index.apply([entry(2, "c", seq=20)])
     view = index.view()
-    before, after = view.neighbours()
+    before, after = view.neighbours(1)
     names = {view.ids[row]: (before[row], after[row]) for row in range(view.size)}
 
     def name(row: int) -> str | None:
-        return None if row == NONE else view.ids[row]
+        return None if row == view.size else view.ids[row]
 
     assert [name(row) for row in names["msg_000002"]] == ["msg_000000", "msg_000004"]
     assert [name(row) for row in names["msg_000009"]] == [None, None]

@@ -17,6 +17,7 @@ from tenuto.context.templates import Templates
 from tenuto.errors import BudgetTooSmall
 from tenuto.policy import ContextPolicy
 from tenuto.records.context import Block, Context, Dropped, Included
+from tenuto.text.echo import marks
 
 Count = Callable[[str], int]
 _HERE = "\x00"
@@ -49,6 +50,7 @@ class Offer:
     clock: str = ""
     message: str | None = None
     session_id: str | None = None
+    anchor: str = ""
     notes: tuple[str, ...] = ()
     dropped: Mapping[str, Sequence[Dropped]] = field(default_factory=dict)
     """What was put aside before the budget was asked, by block."""
@@ -105,7 +107,7 @@ def _cost(offer: Offer, specs: Sequence[Spec], count: Count) -> dict[str, tuple[
 
 def _frame(offer: Offer, items: Mapping[str, Sequence[Item]], templates: Templates, count: Count) -> int:
     """The cost of the fences and the words around them, as if both were needed."""
-    opened, closed = render.marks(offer.fence)
+    opened, closed = marks(offer.fence)
     frames = [templates.fill(name, open=opened, close=closed, blocks="") for name in ("evidence", "notes")]
     if not any(found for name, found in items.items() if name not in ("persona", "clock", "message", "recent")):
         frames = []
@@ -140,6 +142,7 @@ def _compose(offer: Offer, plan: Plan, templates: Templates, count: Count, budge
         budget=budget,
         answer=plan.answer,
         session_id=offer.session_id,
+        anchor=offer.anchor,
         notes=(*offer.notes, *plan.notes),
     )
     return _counted(context, count)
@@ -163,7 +166,7 @@ def _evidence(name: str, blocks: Sequence[Filled], fence: str, templates: Templa
     shown = [block for block in blocks if block.items and block.spec.place is Place.EVIDENCE]
     if not shown:
         return ""
-    opened, closed = render.marks(fence)
+    opened, closed = marks(fence)
     text = "\n".join(_text(block, templates) for block in shown)
     return templates.fill(name, open=opened, close=closed, blocks=text)
 

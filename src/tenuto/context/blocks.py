@@ -41,9 +41,9 @@ class Place(StrEnum):
 NEED = (
     "guidance", "state", "foundation", "cards", "semantic",
     "commitments", "latest", "points", "threads", "frictions", "wins", "sessions", "headlines",
-    "profile", "brief", "spine", "ranges", "topics",
+    "profile", "brief", "ranges", "topics", "spine",
     "important", "earlier", "recent",
-    "workflow", "rolling", "news", "relevant", "marked",
+    "workflow", "working", "rolling", "news", "relevant", "marked",
 )  # fmt: skip
 """Within a group, who is asked first when tokens are handed out."""
 
@@ -62,6 +62,8 @@ class Spec:
     place: Place = Place.EVIDENCE
     most: int | None = None
     part: float = 1.0
+    together: str = ""
+    """Another block that the cap is shared with; that one is filled first."""
 
     @property
     def need(self) -> int:
@@ -102,9 +104,17 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("recent", "This conversation", Group.MESSAGES, False, Place.TURNS, context.recent_messages),
         Spec("clock", "Now", Group.ALWAYS, False, Place.TEXT),
         Spec("workflow", "Work in progress", Group.FACTS, False, most=1),
-        Spec("rolling", "This conversation so far", Group.SUMMARIES, False, most=1),
+        Spec("working", "At hand", Group.FACTS, False),
+        Spec("rolling", "The talk so far, in short", Group.SUMMARIES, False, most=1),
         Spec("news", "New since this conversation began", Group.FACTS, False, most=recall.foundation),
         Spec("relevant", "What comes to mind", Group.FACTS, False, most=context.relevant),
-        Spec("marked", "Weighty things said earlier in this conversation", Group.MESSAGES, False),
+        Spec(
+            "marked",
+            "Weighty things said earlier in this conversation",
+            Group.MESSAGES,
+            False,
+            most=context.important_messages,
+            together="important",
+        ),
         Spec("message", "The message", Group.ALWAYS, False, Place.TURNS),
     )

@@ -3,10 +3,11 @@
     budget = answer + always + messages 40 % + recent summaries 30 % + facts 20 % + history 10 %
 
 The answer keeps 2,000 of 8,000 tokens (a quarter of a smaller budget). What must always be in (persona, pins, clock,
-the message) is taken off first, then the shares apply to what is left. An unused share flows on: first among the stable
-blocks, then to the volatile ones. It never flows back from volatile to stable, because the number of recent messages
-grows with every turn, and a stable text that shrinks as they grow would be a new text for every prompt cache. For the
-same reason the recent messages have a ceiling that does not depend on what this turn recalled.
+the message) comes first. The shares apply to what persona and pins leave; the message lives in the messages' share,
+unless it is larger than that. An unused share flows on: first among the stable blocks, then to the volatile ones. It
+never flows back from volatile to stable, because recent messages grow with every turn and no two messages are of the
+same length: a stable text that shrinks as they grow would be a new text for every prompt cache. For the same reason the
+recent messages have a ceiling that depends neither on what this turn recalled nor on the length of a usual message.
 
 Items are whole: a fact is in or out, never cut. Costs are counted per item with a line break each; :mod:`assemble`
 counts the finished text again and lowers the ceiling if a tokenizer counts the whole higher than the sum of its parts.
@@ -22,6 +23,8 @@ from tenuto.errors import BudgetTooSmall, InputError
 from tenuto.policy import ContextPolicy
 from tenuto.records.context import Dropped
 
+USUAL_MESSAGE = 0.1
+"""Part of the budget that is kept free for the message, so that a longer one than the last does not move the window."""
 MESSAGE_OVERHEAD = 4
 """Tokens that a chat interface adds to each message for its role and its borders."""
 
@@ -117,29 +120,44 @@ def plan(
     if needed + withhold > budget - answer:
         answer = budget - needed - withhold
         notes.append(f"What must always be in takes {needed} of {budget} tokens: the answer has {answer} left.")
-    left = budget - answer - needed - withhold
-    share = {
+    turn = sum(t.spent() for t in trays.values() if t.spec.group is Group.ALWAYS and not t.spec.stable)
+    left = budget - answer - withhold - (needed - turn)
+    share = _shares(left, policy)
+    held = int(share[Group.FACTS] * policy.fresh)
+    if turn > share[Group.MESSAGES]:
+        share = _shares(left - turn, policy) | {Group.MESSAGES: turn}
+        held = 0
+    unused = _fill_stable(trays, share, held)
+    room = share[Group.MESSAGES] + held + unused - _spent_on_earlier(trays)
+    usual = min(int(left * USUAL_MESSAGE), share[Group.MESSAGES])
+    _fill_volatile(trays, room - turn, window=room - held - max(turn, usual))
+    blocks = tuple(_close(tray) for tray in trays.values())
+    return Plan(blocks=blocks, answer=answer, notes=tuple(notes))
+
+
+def _shares(left: int, policy: ContextPolicy) -> dict[Group, int]:
+    left = max(left, 0)
+    return {
         Group.MESSAGES: int(left * policy.messages),
         Group.SUMMARIES: int(left * policy.recent_summaries),
         Group.FACTS: int(left * policy.facts),
         Group.HISTORY: int(left * policy.history),
     }
-    held = int(share[Group.FACTS] * policy.fresh)
-    unused = _fill_stable(trays, share, held)
-    _fill_volatile(trays, share[Group.MESSAGES] + held + unused - _spent_on_earlier(trays), held)
-    blocks = tuple(_close(tray) for tray in trays.values())
-    return Plan(blocks=blocks, answer=answer, notes=tuple(notes))
 
 
 def _tray(spec: Spec, items: Sequence[Item], label_cost: int) -> _Tray:
-    """The block with what exceeds its number of items already put aside."""
     tray = _Tray(spec, list(items), tuple(items), label_cost=label_cost)
-    if spec.most is None or len(items) <= spec.most or spec.group is Group.ALWAYS or spec.place is Place.TURNS:
-        return tray
-    over = tray.waiting[spec.most :]
-    del tray.waiting[spec.most :]
-    tray.dropped += [_drop(item, f"the block takes at most {spec.most}") for item in over]
+    if spec.stable and spec.group is not Group.ALWAYS:
+        _cap(tray)
     return tray
+
+
+def _cap(tray: _Tray, used: int = 0) -> None:
+    """Put aside what exceeds the number of items that the block takes."""
+    if tray.spec.most is not None:
+        most = max(0, tray.spec.most - used)
+        tray.dropped += [_drop(item, f"the block takes at most {tray.spec.most}") for item in tray.waiting[most:]]
+        del tray.waiting[most:]
 
 
 def _take_required(trays: Mapping[str, _Tray]) -> int:
@@ -179,14 +197,16 @@ def _fill_stable(trays: Mapping[str, _Tray], share: Mapping[Group, int], held: i
     return unused
 
 
-def _fill_volatile(trays: Mapping[str, _Tray], room: int, held: int) -> None:
+def _fill_volatile(trays: Mapping[str, _Tray], room: int, window: int) -> None:
     """Recent messages up to their fixed ceiling; then this turn's own blocks in what is left."""
     for tray in trays.values():
         if tray.spec.place is Place.TURNS and tray.spec.group is not Group.ALWAYS:
-            room -= _fill_window(tray, max(0, room - held))
+            room -= _fill_window(tray, max(0, min(room, window)))
+            _leave_out_shown(trays, {(item.kind, item.id) for item in tray.taken})
     for group in (Group.FACTS, Group.SUMMARIES, Group.HISTORY, Group.MESSAGES):
         for tray in _of(trays, group, stable=False):
             if tray.spec.place is not Place.TURNS:
+                _cap(tray, len(trays[tray.spec.together].taken) if tray.spec.together in trays else 0)
                 room -= _fill(tray, room)
 
 
@@ -216,6 +236,15 @@ def _fill_window(tray: _Tray, ceiling: int) -> int:
         first = next((index for index in range(first, len(items)) if items[index].step), first)
     tray.taken, tray.waiting = items[first:], items[:first]
     return tray.spent()
+
+
+def _leave_out_shown(trays: Mapping[str, _Tray], shown: set[tuple[str, str]]) -> None:
+    """What the turns already say is not said again in this turn's notes."""
+    for tray in trays.values():
+        if not tray.spec.stable and tray.spec.place is not Place.TURNS:
+            again = [item for item in tray.waiting if (item.kind, item.id) in shown]
+            tray.waiting = [item for item in tray.waiting if (item.kind, item.id) not in shown]
+            tray.dropped += [_drop(item, "is among the turns of this conversation") for item in again]
 
 
 def _spent_on_earlier(trays: Mapping[str, _Tray]) -> int:

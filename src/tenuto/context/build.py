@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
-from pathlib import Path
 from typing import Protocol
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tenuto.context import budget as budgeting
 from tenuto.context import render, templates
-from tenuto.context.assemble import Count, Offer, assemble
+from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
-from tenuto.context.gather import Gathered, gather
+from tenuto.context.gather import gather
 from tenuto.context.select import Frame, Record, foundation_of, guidance_of, select
+from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.deps import Deps
-from tenuto.errors import InputError
 from tenuto.ports import Reader
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
@@ -81,7 +78,7 @@ def build(
         found = gather(reader, scope, policy, now, session)
         relevant = _read(reader, hits)
         lasting = _read(reader, semantic)
-    zone_name, zone, notes = _zone(found)
+    zone_name, zone, notes = zone_of(found)
     start = found.current.started_at if found.current is not None else now
     frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
     lines, dropped = select(
@@ -92,10 +89,11 @@ def build(
         cards=cards,
         semantic=lasting,
         relevant=relevant,
+        variables=deps.working.variables(scope.user) if deps.working is not None else None,
         replay=replay,
         message=message,
     )
-    count, counting = counter(deps)
+    count, counting = counter(deps.tokens)
     context = assemble(
         Offer(
             lines=lines,
@@ -105,6 +103,7 @@ def build(
             clock=render.clock(texts, now, zone, zone_name),
             message=message,
             session_id=found.current.id if found.current is not None else None,
+            anchor=found.previous[0].id if found.previous else "",
             notes=tuple(notes),
         ),
         table(policy),
@@ -113,7 +112,7 @@ def build(
         budget=tokens,
         policy=policy.context,
     )
-    return context if not counting else _noted(context, counting)
+    return _noted(context, counting)
 
 
 def _read(reader: Reader, found: Iterable[Found]) -> list[Record]:
@@ -127,64 +126,5 @@ def _read(reader: Reader, found: Iterable[Found]) -> list[Record]:
     return [records[key] for key in dict.fromkeys(wanted) if key in records]
 
 
-def fence(found: Gathered, scope: Scope) -> str:
-    """The name of the fence: nobody can guess it from outside, and it stays the same while the session lasts.
-
-    It hangs on the id of the session before this one (ids are random), so that a context built before the session's
-    first message has the same fence as those after it. In a user's first session it hangs on that session; before
-    that there is nothing to fence.
-    """
-    before = found.previous[0] if found.previous else found.current
-    seed = f"{scope.user}\x00{scope.persona or ''}\x00{before.id if before is not None else ''}"
-    return blake2b(seed.encode(), digest_size=6, person=b"tenuto-fence").hexdigest()
-
-
-def persona_words(scope: Scope, given: str | None, folder: str | None, texts: templates.Templates) -> str:
-    """The persona in the operator's words: given, from its file, or one sentence with its name."""
-    if given is not None:
-        return given.strip()
-    if scope.persona is None:
-        return ""
-    if folder is None:
-        return texts.fill("persona", persona=render.escape(scope.persona))
-    path = Path(folder) / f"{scope.persona}.md"
-    if path.parent != Path(folder) or scope.persona.startswith("."):
-        raise InputError(f"The persona {scope.persona!r} cannot name a file: give its text with persona_text.")
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        raise InputError(
-            f"The persona '{scope.persona}' has no file {path}: create it, give persona_text, or unset "
-            "context.personas.",
-            code="persona_missing",
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"The persona's file {path} cannot be read: {error}.", code="persona_missing") from error
-
-
-def counter(deps: Deps) -> tuple[Count, list[str]]:
-    """The token counter, and a list that says so once if it fails: then half of the UTF-8 bytes stand for it."""
-    notes: list[str] = []
-
-    def count(text: str) -> int:
-        if not notes:
-            try:
-                return deps.tokens.count(text)
-            except Exception as error:  # noqa: BLE001 - a counter is a plug-in and may fail in any way
-                failed = f"{type(error).__name__}: {error}"
-                notes.append(f"The token counter failed ({failed}): tokens are estimated, one for two bytes.")
-        return (len(text.encode("utf-8", "replace")) + 1) // 2
-
-    return count, notes
-
-
 def _noted(context: Context, notes: Sequence[str]) -> Context:
-    return replace(context, notes=(*context.notes, *notes))
-
-
-def _zone(found: Gathered) -> tuple[str, ZoneInfo, list[str]]:
-    name = found.user.timezone if found.user is not None else "UTC"
-    try:
-        return name, ZoneInfo(name), []
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return "UTC", ZoneInfo("UTC"), [f"The time zone {name!r} is unknown: times are in UTC."]
+    return replace(context, notes=(*context.notes, *notes)) if notes else context

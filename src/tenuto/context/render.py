@@ -14,11 +14,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime, tzinfo
+from typing import Any
 
 from tenuto.context.templates import Templates
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
 from tenuto.records.memory import AgentState, Memory, Todo, Trust
 from tenuto.records.workflow import Workflow
+from tenuto.text.echo import marks
+from tenuto.workflow.block import workflow_block
 
 TRUST_WORDS = {
     Trust.OPERATOR: "operator",
@@ -46,11 +49,6 @@ def escape(text: str) -> str:
     shown = _BREAK.sub(" / ", shown.strip())
     shown = "".join(char for char in shown if unicodedata.category(char) != "Cc" or char == "\t")
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
-
-
-def marks(fence: str) -> tuple[str, str]:
-    """The two lines around evidence."""
-    return f"<<memory {fence}>>", f"<<end {fence}>>"
 
 
 def day(at: datetime, zone: tzinfo) -> str:
@@ -91,11 +89,11 @@ def guidance(found: Memory) -> tuple[str, ...]:
 
 
 def message(templates: Templates, found: Message, zone: tzinfo) -> str:
-    """A message as evidence, with its speaker."""
+    """A message as evidence: said by the person, by you, or by a speaker who is named."""
     outside = found.trust is Trust.EXTERNAL or found.role is Role.TOOL
-    speaker = "you" if found.role is Role.ASSISTANT else (found.speaker or str(found.role))
     trust = Trust.EXTERNAL if outside else found.trust if found.role is not Role.ASSISTANT else "you"
-    return line(templates, minute(found.at, zone), trust, f"{escape(speaker)}: {found.content}")
+    named = f"{found.speaker}: " if found.speaker and found.role is not Role.ASSISTANT else ""
+    return line(templates, day(found.at, zone), trust, named + found.content)
 
 
 def turn(templates: Templates, found: Message, fence: str, zone: tzinfo) -> dict[str, str]:
@@ -146,15 +144,14 @@ def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
     return line(templates, day(found.updated_at, zone), Trust.INFERRED, axes)
 
 
-def workflow(templates: Templates, found: Workflow, zone: tzinfo) -> str:
-    """Where the work stands: the state, what is settled, what is locked, what waits for a confirmation."""
-    spec = "; ".join(f"{name} = {value}" for name, value in sorted(found.spec.items()))
-    locked = ", ".join(sorted(lock.field for lock in found.locks))
-    parts = [f"{found.definition} is {found.state}"]
-    parts += [f"so far: {spec}"] if spec else []
-    parts += [f"locked: {locked}"] if locked else []
-    parts += [f"waits for a confirmation: {found.pending.shown}"] if found.pending is not None else []
-    return line(templates, day(found.updated_at, zone), "recorded", ". ".join(parts))
+def variable(templates: Templates, name: str, value: Any, now: datetime, zone: tzinfo) -> str:
+    """A temporary variable of the conversation, as the application set it."""
+    return line(templates, day(now, zone), "recorded", f"{name}: {value}")
+
+
+def workflow(templates: Templates, found: Workflow, zone: tzinfo, now: datetime) -> str:
+    """Where the work stands: the state, what waits for an answer, what was asked, what is settled."""
+    return line(templates, day(found.updated_at, zone), "recorded", ". ".join(workflow_block(found, now)))
 
 
 # --- putting lines together ----------------------------------------------------------------------------------------

@@ -7,14 +7,16 @@ What was taken away meanwhile is gone from both. Order within a block is by time
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
+from typing import Any
 
 from tenuto.context import render
 from tenuto.context.assemble import Line
 from tenuto.context.gather import Gathered
 from tenuto.context.templates import Templates
+from tenuto.lifecycle import state as persona_state
 from tenuto.policy import Policy
 from tenuto.records.base import micros
 from tenuto.records.context import Dropped
@@ -71,35 +73,38 @@ def select(
     cards: Sequence[tuple[str, str]] = (),
     semantic: Sequence[Record] = (),
     relevant: Sequence[Record] = (),
+    variables: Mapping[str, Any] | None = None,
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
     """Lines per block, and what was put aside. ``cards``: (entity id, text); ``replay`` shows the session's turns."""
     sheet = _Sheet()
     turns = _turns(found, message)
-    shown = {turn.id for turn in turns} | {turn.id for turn in found.turns if turn not in turns}
+    sheet.seen |= {("message", turn.id) for turn in found.turns if turn not in turns or not replay}
     _facts(sheet, found, frame, foundation, guidance)
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
-    _messages(sheet, found, frame, shown)
+    _messages(sheet, found, frame)
     for entity, text in cards:
-        sheet.offer("cards", "entity", entity, text)
+        sheet.offer("cards", "entity", entity, render.escape(text))
     for record in semantic:
-        if moment(record) <= frame.start and record.id not in shown:
+        if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)
     if replay:
         sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
-    else:
-        sheet.seen |= {("message", turn.id) for turn in found.turns}
     if found.workflow is not None:
-        text = render.workflow(frame.templates, found.workflow, frame.zone)
+        text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
         sheet.offer("workflow", "workflow", found.workflow.id, text)
+    for name, value in sorted((variables or {}).items()):
+        sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
+    in_sight = {turn.id for turn in found.turns}
     for memory in found.memories:
         if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
-            _record(sheet, "news", memory, frame)
+            said = {evidence.message_id for evidence in memory.evidence}
+            if not said or not said <= in_sight:
+                _record(sheet, "news", memory, frame)
     for record in relevant:
-        if record.id not in shown:
-            _record(sheet, "relevant", record, frame)
+        _record(sheet, "relevant", record, frame)
     return sheet.lines, sheet.dropped
 
 
@@ -120,7 +125,9 @@ def _facts(
         if memory.created_at <= frame.start:
             _record(sheet, "foundation", memory, frame)
     if found.state is not None:
-        sheet.offer("state", "state", found.state.id, render.state(frame.templates, found.state, frame.zone))
+        axes = persona_state.axes_of(found.state.id or None, frame.policy.agent)
+        then = persona_state.drifted(found.state, axes, frame.start)
+        sheet.offer("state", "state", then.id, render.state(frame.templates, then, frame.zone))
 
 
 def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -132,11 +139,14 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         if summary.kind in blocks and summary.kind not in latest:
             latest.add(summary.kind)
             _record(sheet, blocks[summary.kind], summary, frame)
-        elif summary.kind is SummaryKind.ROLLING and summary.session_id == here and here is not None:
+        elif summary.kind is SummaryKind.ROLLING and SummaryKind.ROLLING not in latest and not _all_in_sight(found):
+            latest.add(summary.kind)
             _record(sheet, "rolling", summary, frame)
     _past_sessions(sheet, found, frame)
     for summary in found.summaries:
-        if summary.kind is SummaryKind.RANGE:
+        if summary.created_at > frame.start:
+            continue
+        if summary.kind is SummaryKind.RANGE and summary.topic is None:
             _record(sheet, "ranges", summary, frame)
         elif summary.kind is SummaryKind.TOPIC:
             _record(sheet, "topics", summary, frame)
@@ -181,19 +191,25 @@ def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
             _record(sheet, "threads" if todo.kind is TodoKind.THREAD else "frictions", todo, frame)
 
 
-def _messages(sheet: _Sheet, found: Gathered, frame: Frame, shown: set[str]) -> None:
+def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     """What was said before this session, and the weighty things that its window no longer shows."""
     for message in found.earlier:
         _record(sheet, "earlier", message, frame)
     for message in found.important:
-        before = found.current is None or message.session_id != found.current.id
-        if before and message.at <= frame.start:
+        if not _said_here(message, found) and message.at <= frame.start:
             _record(sheet, "important", message, frame)
-    room = frame.policy.context.important_messages - len(sheet.lines.get("important", ()))
     for message in found.important:
-        if room > 0 and message.id not in shown and ("message", message.id) not in sheet.seen:
+        if _said_here(message, found):
             _record(sheet, "marked", message, frame)
-            room -= 1
+
+
+def _all_in_sight(found: Gathered) -> bool:
+    """Whether this session is replayed from its first word; then nothing needs to stand for it."""
+    return bool(found.turns) and found.turns_before == 0
+
+
+def _said_here(record: Record, found: Gathered) -> bool:
+    return isinstance(record, Message) and found.current is not None and record.session_id == found.current.id
 
 
 def _turns(found: Gathered, message: str | None) -> list[Message]:

@@ -42,7 +42,9 @@ def _phone(address: str, region: str | None) -> str:
     try:
         number = library.parse(address, region)
     except library.NumberParseException as error:
-        hint = "" if region or address.startswith("+") else " Write it with its country, such as +39…, or give a region."
+        hint = (
+            "" if region or address.startswith("+") else " Write it with its country, such as +39…, or give a region."
+        )
         raise InputError(f"{address!r} is not a phone number: {error}.{hint}", code="address_invalid") from None
     if not library.is_possible_number(number):
         raise InputError(f"{address!r} is not a phone number that can exist.", code="address_invalid")

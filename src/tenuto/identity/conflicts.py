@@ -73,7 +73,9 @@ def join_scalars(left: Scalar[V], right: Scalar[V]) -> Scalar[V]:
 def join_preferences(left: Mapping[str, Scalar[V]], right: Mapping[str, Scalar[V]]) -> dict[str, Scalar[V]]:
     """Every preference of both; one that both have is a scalar."""
     return {
-        name: join_scalars(left[name], right[name]) if name in left and name in right else (left.get(name) or right[name])
+        name: join_scalars(left[name], right[name])
+        if name in left and name in right
+        else (left.get(name) or right[name])
         for name in sorted({*left, *right})
     }
 
@@ -106,11 +108,15 @@ def conversations(messages: Iterable[Message], idle: timedelta) -> tuple[tuple[M
 
 
 def join_evidence(left: Sequence[Evidence], right: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    return tuple(sorted({canonical(one): one for one in (*left, *right)}.values(), key=lambda one: (one.at, canonical(one))))
+    return tuple(
+        sorted({canonical(one): one for one in (*left, *right)}.values(), key=lambda one: (one.at, canonical(one)))
+    )
 
 
 def join_versions(left: Sequence[Version], right: Sequence[Version]) -> tuple[Version, ...]:
-    return tuple(sorted({canonical(one): one for one in (*left, *right)}.values(), key=lambda one: (one.at, canonical(one))))
+    return tuple(
+        sorted({canonical(one): one for one in (*left, *right)}.values(), key=lambda one: (one.at, canonical(one)))
+    )
 
 
 def join_memories(left: Memory, right: Memory) -> Memory:
@@ -123,7 +129,9 @@ def join_memories(left: Memory, right: Memory) -> Memory:
     winner, loser = sorted(bare, key=lambda one: (one.updated_at, canonical(one)), reverse=True)
     history = join_versions(left.history, right.history)
     if loser != winner:
-        said = Version(at=loser.updated_at, content=loser.content, status=loser.status, reason="joined: a later one won")
+        said = Version(
+            at=loser.updated_at, content=loser.content, status=loser.status, reason="joined: a later one won"
+        )
         history = join_versions(history, (said,))
     return evolve(
         winner,
@@ -190,5 +198,3 @@ def join_states(left: SessionState, right: SessionState) -> SessionState:
 
 def join_agents(left: AgentState, right: AgentState) -> AgentState:
     return max(left, right, key=lambda one: (one.updated_at, canonical(one)))
-
-

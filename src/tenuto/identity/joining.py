@@ -29,10 +29,10 @@ from tenuto.records.memory import Memory, Todo
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity, Scope, User
 from tenuto.storage.tables import TABLES, table_of
-from tenuto.transfer.export import records
+from tenuto.transfer.export import STAY_HERE, records
 from tenuto.transfer.restore import indexed, join
 
-LEFT_OUT = (Job, Event, UserMerge, MergePart)
+LEFT_OUT = (Job, Event, UserMerge, MergePart, *STAY_HERE)
 """What the engine did for one user is not part of the other."""
 FIXED = (Message, Receipt)
 """Never changes, so its state before the merge need not be kept."""
@@ -93,7 +93,9 @@ def merge(deps: Deps, scope: Scope, shown: MergePlan) -> UserMerge:
 def _proof(deps: Deps, scope: Scope, shown: MergePlan, now: datetime) -> Challenge:
     with deps.store.address(shown.channel, shown.address) as place:
         known = next((one for one in place.challenges() if one.id == shown.challenge_id), None)
-    fresh = known is not None and known.used_at is not None and now - known.used_at < deps.policy.identity.challenge_valid
+    fresh = (
+        known is not None and known.used_at is not None and now - known.used_at < deps.policy.identity.challenge_valid
+    )
     if known is None or not fresh or known.user_id != scope.user or known.spent_at is not None:
         raise Denied("The proof for this merge is missing, used or too old: ask for a new code.", code="challenge_over")
     return known
@@ -107,10 +109,16 @@ def _begin(deps: Deps, scope: Scope, shown: MergePlan, now: datetime) -> UserMer
             if known.other == shown.other:
                 return known
         journal = UserMerge(
-            id=deps.ids("ume", now), other=shown.other, status=UserMergeStatus.STARTED, created_at=now, addresses=shown.addresses
+            id=deps.ids("ume", now),
+            other=shown.other,
+            status=UserMergeStatus.STARTED,
+            created_at=now,
+            addresses=shown.addresses,
         )
         tx.put(journal)
-        rows = (_plain(record) for table in TABLES if table.type not in (*LEFT_OUT, *FIXED) for record in records(tx, table))
+        rows = (
+            _plain(record) for table in TABLES if table.type not in (*LEFT_OUT, *FIXED) for record in records(tx, table)
+        )
         while page := tuple(islice(rows, PAGE)):
             tx.put(MergePart(id=deps.ids("ump", now), merge_id=journal.id, kind="before", rows=page))
     return journal
@@ -202,7 +210,9 @@ def _parted(deps: Deps, scope: Scope, merge_id: str) -> tuple[UserMerge, list[Sh
         if journal is None:
             raise NotFound(f"There is no merge {merge_id!r}.", code="merge_unknown")
         if journal.status is not UserMergeStatus.DONE:
-            raise Conflict(f"The merge {merge_id} is {journal.status}: only one that is done can be undone.", code="not_merged")
+            raise Conflict(
+                f"The merge {merge_id} is {journal.status}: only one that is done can be undone.", code="not_merged"
+            )
         parts = reader.find(MergePart, Where("merge_id", "=", merge_id))
         before = {(row["table"], row["id"]): row for one in parts if one.kind == "before" for row in one.rows}
         added = {(row["table"], row["id"]) for one in parts if one.kind == "added" for row in one.rows}
@@ -241,7 +251,9 @@ def _their_sessions(reader: Reader, theirs: dict[str, Message], added: set[str])
     """Sessions in which only the other user speaks."""
     named = {message.session_id for message in theirs.values()} - added
     mixed = {
-        id for id in named if any(message.id not in theirs for message in reader.find(Message, Where("session_id", "=", id)))
+        id
+        for id in named
+        if any(message.id not in theirs for message in reader.find(Message, Where("session_id", "=", id)))
     }
     return (named - mixed) | added
 
@@ -261,7 +273,9 @@ def _give(deps: Deps, other: Scope, given: list[Any]) -> None:
             if indexed(record):
                 tx.index(make_entry(record, key))
         for id in {record.session_id for record in given if isinstance(record, Message)}:
-            _ensure_session(tx, id, [record for record in given if isinstance(record, Message) and record.session_id == id])
+            _ensure_session(
+                tx, id, [record for record in given if isinstance(record, Message) and record.session_id == id]
+            )
 
 
 def _newer(record: Any, known: Any) -> bool:
@@ -307,5 +321,3 @@ def _record(type_: type[Any], row: dict[str, Any] | None) -> Any | None:
 def merges(deps: Deps, scope: Scope) -> list[UserMerge]:
     with deps.store.reading(scope.user) as reader:
         return reader.find(UserMerge, order="-created_at")
-
-

@@ -111,7 +111,11 @@ def finish_link(deps: Deps, scope: Scope, proof: Challenge) -> Identity:
         _spend(place, proof, now)
         place.hold(scope.user)
     identity = Identity(
-        id=f"{proof.channel}:{proof.address}", channel=proof.channel, address=proof.address, created_at=now, verified_at=now
+        id=f"{proof.channel}:{proof.address}",
+        channel=proof.channel,
+        address=proof.address,
+        created_at=now,
+        verified_at=now,
     )
     with deps.store.writing(scope.user) as tx:
         known = tx.get(Identity, identity.id)
@@ -129,7 +133,9 @@ def unlink(deps: Deps, scope: Scope, channel: str, address: str) -> Identity:
     if found is None:
         raise NotFound(f"{address} is not one of your addresses on {channel}.", code="address_unknown")
     if others < 1:
-        raise Conflict("This is your only address: add another one first, or nobody could reach this account.", code="last_address")
+        raise Conflict(
+            "This is your only address: add another one first, or nobody could reach this account.", code="last_address"
+        )
     with deps.store.address(channel, address) as place:
         if place.holder() == scope.user:
             place.release()
@@ -151,7 +157,8 @@ def _live(deps: Deps, scope: Scope, now: datetime) -> None:
     with deps.store.reading(scope.user) as reader:
         if not reader.find(Session, *conditions, limit=1):
             raise Denied(
-                "This needs a live session: say something from one of your known addresses first.", code="no_live_session"
+                "This needs a live session: say something from one of your known addresses first.",
+                code="no_live_session",
             )
 
 

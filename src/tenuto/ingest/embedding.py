@@ -20,8 +20,13 @@ BATCH = 64
 
 
 def embed(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``embed`` jobs: one pass serves all of them."""
-    embed_user(deps, user)
+    """The handler of ``embed`` jobs: one batch serves all of them. What is left is a new job, so that a store with
+    much to do can be closed at once."""
+    if embed_some(deps, user, BATCH) < BATCH:
+        return
+    now, one = deps.clock(), jobs[0]
+    with deps.store.writing(user) as tx:
+        tx.add(Job(id=deps.ids("job", now), kind=one.kind, created_at=now, run_at=now, dedupe=one.dedupe))
 
 
 def embed_user(deps: Deps, user: str, progress: Callable[[int], None] | None = None) -> int:

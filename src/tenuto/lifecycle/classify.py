@@ -100,7 +100,7 @@ def classify(
     loops = _open_loops(before.loops, lines)
     promises = _unique([*before.commitments, *(_promise(line) for line in lines if cues.is_commitment(line.text))])
     texts = [message.content for message in told(messages)]
-    named = [name for text in texts for sentence in cues.sentences(text) for name in cues.names(sentence)]
+    named = [name for text in texts for sentence in cues.sentences(text) for name in cues.person_names(sentence)]
     talkers = {speaker_of(message).casefold() for message in messages}
     found = [name for name in cues.people(texts, [*known, *named]) if not _is_talker(name, talkers)]
     people = _unique([*before.people, *found])[: 2 * LISTED]
@@ -181,6 +181,10 @@ def _unique(texts: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
+_LOOP_WORDS = frozenset(tokens("still need have waiting thinking looking not sure know wonder figure decide yet must"))
+"""Words that say that something is open, not what."""
+
+
 def _open_loops(before: Sequence[str], lines: Sequence[Line]) -> list[str]:
     """What was left open: said so, or asked by the user near the end and followed by nobody else's word."""
     said = [_promise(line) for line in lines if cues.is_open(line.text)]
@@ -190,7 +194,7 @@ def _open_loops(before: Sequence[str], lines: Sequence[Line]) -> list[str]:
     settled = [frozenset(tokens(line.text)) for line in lines if cues.says_done(line.text)]
     kept = []
     for loop in before:
-        words = frozenset(tokens(loop))
+        words = frozenset(tokens(loop.partition(": ")[2] or loop)) - _LOOP_WORDS
         if not any(words and len(words & done) / len(words) >= 0.6 for done in settled):
             kept.append(loop)
     return _unique([*kept, *said, *asked])

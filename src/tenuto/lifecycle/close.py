@@ -153,7 +153,7 @@ def _record(
     if deps.model is None:
         return rules, None
     try:
-        return ask_record(deps.model, messages, rules, before), None
+        return ask_record(deps.model, deps.policy.model, messages, rules, before), None
     except ModelError as error:
         return rules, f"{error.code}: {error.message}"[:300]
 

@@ -63,6 +63,11 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w’'])(?:[A-Z][a-zà-öø-ÿ]+|[A-Z]{2,6})(?:[ -](?:[A-Z][a-zà-öø-ÿ]+))*")
+_WHERE = re.compile(
+    r"\b(?:in|at|near|from|(?:moved?|went|go|going|back|trip|fly|flew|drive|drove|travel\w*|comes?|came|welcome)"
+    r" to)\s+$",
+    re.IGNORECASE,
+)
 _VOCATIVE = re.compile(r",\s+[A-Z][a-z]+(?=\s*[.!?,…]*$)")
 _RELATION = re.compile(
     r"\bmy (mom|mum|mother|dad|father|sister|brother|wife|husband|partner|boyfriend|girlfriend|son"
@@ -153,6 +158,16 @@ def names(sentence: str) -> list[str]:
             continue
         name = " ".join(parts)
         if name not in found:
+            found.append(name)
+    return found
+
+
+def person_names(sentence: str) -> list[str]:
+    """Names that do not stand where a place stands ("in Austin", "moved to Lisbon") and are not abbreviations."""
+    found = []
+    for name in names(sentence):
+        before = sentence[: max(0, sentence.find(name))]
+        if not name.isupper() and not _WHERE.search(before):
             found.append(name)
     return found
 

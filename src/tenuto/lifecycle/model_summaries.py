@@ -15,9 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from hashlib import blake2b
-from importlib import resources
 from math import isfinite
 from typing import Any
 
@@ -26,10 +24,13 @@ import msgspec
 from tenuto.errors import ModelError
 from tenuto.lifecycle import cues
 from tenuto.lifecycle.affect import Deltas, bounded
+from tenuto.lifecycle.asking import ask
 from tenuto.lifecycle.classify import Point, Record
 from tenuto.lifecycle.lines import shorten, speaker_of
 from tenuto.lifecycle.summarise import Draft
+from tenuto.policy import ModelPolicy
 from tenuto.ports import Model
+from tenuto.prompts import load
 from tenuto.records.conversation import Message, Role
 from tenuto.text.words import STOP_WORDS, tokens, words
 
@@ -53,11 +54,6 @@ class Unusable(ModelError):
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache
-def _prompt(name: str) -> str:
-    return resources.files("tenuto.prompts").joinpath(f"{name}.md").read_text(encoding="utf-8")
-
-
 def transcript(messages: Sequence[Message], *, thinking: bool = False) -> str:
     """The messages as the model sees them: who, then what, one line each, in order of time."""
     found = []
@@ -78,25 +74,35 @@ def _fenced(label: str, text: str) -> str:
     return f"<<<{label} {mark}\n{text}\n{label} {mark}>>>"
 
 
-def ask_text(model: Model, source: str, *, what: str, shape: str, length: int) -> tuple[str, str]:
+def ask_text(model: Model, policy: ModelPolicy, source: str, *, what: str, shape: str, length: int) -> tuple[str, str]:
     """(the summary, the model's name). Raises :class:`ModelError` when it fails or does not pass."""
-    system = _prompt("summary").format(what=what, length=length, shape=shape)
-    answer = model.complete(system=system, user=_fenced("TEXT", source), max_tokens=max(256, length))
+    system = _filled(load("summary", policy.prompts), what=what, length=str(length), shape=shape)
+    user = _fenced("TEXT", source)
+    answer = ask(model, system=system, user=user, timeout=policy.timeout, tokens=max(256, length))
     return check_text(answer.text, source, length), answer.model
 
 
-def ask_record(model: Model, messages: Sequence[Message], rules: Record, prior: Mapping[str, Any] | None) -> Record:
+def ask_record(
+    model: Model, policy: ModelPolicy, messages: Sequence[Message], rules: Record, prior: Mapping[str, Any] | None
+) -> Record:
     """The rules' record with what the model does better. Raises :class:`ModelError` when nothing of it passes."""
     persona = str(rules.working.get("persona") or "the assistant")
     more = ", and the record of its earlier part, which your answer continues" if prior else ""
-    system = _prompt("session").format(persona=persona, more=more)
+    system = _filled(load("session", policy.prompts), persona=persona, more=more)
     said = transcript(messages, thinking=True)
     earlier = _earlier(prior)
     user = _fenced("TRANSCRIPT", said)
     if prior:
         user = f"{_fenced('RECORD', earlier)}\n{user}"
-    answer = model.complete(system=system, user=user, schema=_SCHEMA, max_tokens=2048)
+    answer = ask(model, system=system, user=user, timeout=policy.timeout, schema=_SCHEMA)
     return check_record(answer.text, f"{earlier}\n{said}", messages, rules, answer.model)
+
+
+def _filled(prompt: str, **values: str) -> str:
+    """The prompt with its ``{names}`` filled in; other braces, a user's own JSON among them, stay as they are."""
+    for name, value in values.items():
+        prompt = prompt.replace("{" + name + "}", value)
+    return prompt
 
 
 def _earlier(prior: Mapping[str, Any] | None) -> str:

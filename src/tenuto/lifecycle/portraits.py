@@ -49,7 +49,9 @@ def best(memories: Iterable[Memory], now: datetime, policy: FadingPolicy, most: 
     usable = [
         m for m in memories if m.status in RECALLED and m.proactive_use is not Proactive.NO and m.valid_to is None
     ]
-    ranked = sorted(usable, key=lambda m: (not m.pinned, -m.importance * strength(m, now, policy), m.created_at, m.id))
+    ranked = sorted(
+        usable, key=lambda m: (not m.pinned, -m.importance * strength(m, now, policy), m.created_at, m.content, m.id)
+    )
     found: dict[frozenset[str], Memory] = {}
     for memory in ranked:
         found.setdefault(frozenset(tokens(memory.content)), memory)

@@ -17,14 +17,15 @@ from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.lifecycle import retention
+from tenuto.lifecycle import due, retention
+from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import index, tell
+from tenuto.lifecycle.writing import enqueue, index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
-from tenuto.records.memory import Memory, Todo
+from tenuto.records.memory import RECALLED, Entity, EntityMerge, Memory, Todo
 from tenuto.records.operations import EntryKind, Job, JobStatus, Receipt
 from tenuto.records.scope import User
 
@@ -45,6 +46,7 @@ class PurgeReport:
     summaries: int = 0
     key_points: int = 0
     quotes: int = 0
+    wholly: int = 0
 
     def plus(self, **more: int) -> PurgeReport:
         return evolve(self, **{name: getattr(self, name) + count for name, count in more.items()})
@@ -88,6 +90,9 @@ def purge(deps: Deps, user: str, *, as_of: datetime | None = None, dry_run: bool
         with deps.store.writing(user) as tx:
             data: dict[str, Any] = report.counts()
             tell(deps, tx, "retention.purged", ("user", user), now, **data)
+            if report.wholly:
+                report = _renew_portraits(deps, tx, report, now)
+                _take_entities(tx)
             _new_epoch(tx)
         deps.store.compact()
     return report
@@ -141,31 +146,32 @@ def _take(deps: Deps, tx: Transaction, messages: Sequence[Message], rules: Rules
     tx.unindex(EntryKind.MESSAGE, *ids)
     removed = tx.remove(Message, *ids)
     _take_traces(tx, messages, wholly)
-    return report.plus(messages=removed)
+    return report.plus(messages=removed, wholly=len(wholly))
 
 
 def _unquote(deps: Deps, tx: Transaction, ids: set[str], wholly: set[str], report: PurgeReport) -> PurgeReport:
     """Quotes of purged messages go; memories and todos that rest only on wholly purged ones go with them."""
     now = deps.clock()
-    for type_, kind, counted in ((Memory, EntryKind.MEMORY, "memories"), (Todo, EntryKind.TODO, "todos")):
-        for record in tx.find(type_):
-            if not any(evidence.message_id in ids for evidence in record.evidence):  # type: ignore[attr-defined]
-                continue
-            rests_on = {evidence.message_id for evidence in record.evidence}  # type: ignore[attr-defined]
-            if rests_on <= wholly and not getattr(record, "pinned", False):
-                tx.unindex(kind, record.id)  # type: ignore[attr-defined]
-                tx.remove(type_, record.id)  # type: ignore[attr-defined]
-                report = report.plus(**{counted: 1})
-                continue
-            bare = tuple(
-                evolve(evidence, quote=None, message_id=None) if evidence.message_id in ids else evidence
-                for evidence in record.evidence  # type: ignore[attr-defined]
-            )
-            bared = evolve(record, evidence=bare)
-            tx.put(bared)
-            if type_ is Todo or getattr(record, "status", None) not in ("archived", "forgotten", "deprecated"):
-                index(deps, tx, [bared], now)  # type: ignore[list-item]
-            report = report.plus(quotes=1)
+    records: list[Memory | Todo] = [*tx.find(Memory), *tx.find(Todo)]
+    for record in records:
+        rests_on = {evidence.message_id for evidence in record.evidence}
+        if not rests_on & ids:
+            continue
+        memory = isinstance(record, Memory)
+        if rests_on <= wholly and not (isinstance(record, Memory) and record.pinned):
+            tx.unindex(EntryKind.MEMORY if memory else EntryKind.TODO, record.id)
+            tx.remove(type(record), record.id)
+            report = report.plus(**{"memories" if memory else "todos": 1})
+            continue
+        bare = tuple(
+            evolve(evidence, quote=None, message_id=None) if evidence.message_id in ids else evidence
+            for evidence in record.evidence
+        )
+        bared = evolve(record, evidence=bare)
+        tx.put(bared)
+        if isinstance(bared, Todo) or bared.status in RECALLED:
+            index(deps, tx, [bared], now)
+        report = report.plus(quotes=1)
     return report
 
 
@@ -235,6 +241,26 @@ def _take_memories(deps: Deps, user: str, rules: Rules, report: PurgeReport) -> 
                     tx.unindex(EntryKind.MEMORY, memory.id)
                     report = report.plus(memories=tx.remove(Memory, memory.id))
     return report
+
+
+def _renew_portraits(deps: Deps, tx: Transaction, report: PurgeReport, now: datetime) -> PurgeReport:
+    """Spine, profile and brief are made of everything, what was taken included: all versions go and are made anew."""
+    kinds = [str(kind) for kind in (SummaryKind.SPINE, SummaryKind.PROFILE, SummaryKind.BRIEF)]
+    removed = tx.remove(Summary, *tx.ids(Summary, Where("kind", "in", kinds)))
+    again = [Due(due.SPINE, due.SPINE, now), Due(due.PROFILE, due.PROFILE, now)]
+    for state in tx.find(SessionState):
+        again.append(Due(due.BRIEF, f"{due.BRIEF}:{state.id}", now, {"persona": state.id}))
+    enqueue(deps, tx, again, now)
+    return report.plus(summaries=removed)
+
+
+def _take_entities(tx: Transaction) -> None:
+    """Names that nothing refers to any more. One that is still spoken of comes back with its next mention."""
+    records: list[Memory | Todo] = [*tx.find(Memory), *tx.find(Todo)]
+    used = {entity for record in records for entity in record.entities}
+    idle = {entity.id for entity in tx.find(Entity) if entity.id not in used}
+    tx.remove(Entity, *idle)
+    tx.remove(EntityMerge, *(merge.id for merge in tx.find(EntityMerge) if {merge.duplicate, merge.into} & idle))
 
 
 def _new_epoch(tx: Transaction) -> None:

@@ -99,9 +99,9 @@ def _joins(at: datetime, external_id: str | None, own: Sequence[Session], policy
 
 
 def _reaches(session: Session, at: datetime, policy: SessionPolicy) -> bool:
-    if session.status is SessionStatus.CLOSED and session.end_type != IDLE:
-        end = session.ended_at or session.last_activity_at
-        return session.started_at - policy.idle_close < at <= end
+    on_purpose = session.status is SessionStatus.CLOSED and session.end_type != IDLE
+    if on_purpose and at > (session.ended_at or session.last_activity_at):
+        return False
     return session.started_at - policy.idle_close < at < session.last_activity_at + policy.idle_close
 
 

@@ -101,7 +101,9 @@ def _reworded(deps: Deps, rules: Draft, what: str, length: int) -> Draft:
     if deps.model is None:
         return rules
     try:
-        text, name = ask_text(deps.model, rules.content, what=what, shape="in a few short paragraphs", length=length)
+        text, name = ask_text(
+            deps.model, deps.policy.model, rules.content, what=what, shape="in a few short paragraphs", length=length
+        )
     except ModelError:
         return rules
     return check_draft(text, name, rules, len(rules.content))
@@ -192,6 +194,7 @@ def _topic_draft(deps: Deps, topic: summarise.Topic) -> Draft:
     try:
         text, name = ask_text(
             deps.model,
+            deps.policy.model,
             transcript(topic.messages),
             what=f"what was said about {topic.label}",
             shape=f"about {topic.label}",

@@ -51,13 +51,16 @@ def erase(deps: Deps, scope: Scope) -> Proof:
     erased = deps.store.erase_user(scope.user)
     deps.indexes.drop(scope.user)
     clean = deps.store.compact()
+    left = remains(deps, scope.user)
+    if deps.working is not None and not deps.working.drop(scope.user):
+        left["working"] = 1
     return _signed(
         Proof(
             user=fingerprint(scope.user),
             at=deps.clock(),
             store=deps.store.url,
             erased=erased,
-            left=remains(deps, scope.user),
+            left=left,
             key_destroyed=destroyed,
             files_clean=clean,
         )

@@ -28,6 +28,7 @@ import tenuto_minilm
 from tenuto.errors import EmbedderError
 from tenuto.policy import Calibration
 from tenuto.providers import embed_pack
+from tenuto.providers.system import silence_onnxruntime
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -39,13 +40,17 @@ CHARACTERS_PER_TOKEN = 32
 CLS, SEP = 101, 102
 
 
+MINILM = Calibration(reinforce=0.78, upgrade=0.86, anchor=0.60, floor=0.30, related=0.45)
+"""Found with ``python -m bench.extraction calibrate``; docs/calibration.md shows the evidence."""
+
+
 class LocalEmbedder:
     """all-MiniLM-L6-v2, int8: mean over the tokens, length 1, the first 256 tokens of a text."""
 
     def __init__(self, *, threads: int | None = None, calibration: Calibration | None = None) -> None:
         """``threads``: texts embedded at the same time (default: 2, or 1 on a single core)."""
         self.threads = max(1, threads if threads is not None else min(2, os.cpu_count() or 1))
-        self._calibration = calibration or Calibration()
+        self._calibration = calibration or MINILM
         self._lock = threading.Lock()
         self._session: onnxruntime.InferenceSession | None = None
 
@@ -85,6 +90,7 @@ class LocalEmbedder:
 
 
 def _load() -> onnxruntime.InferenceSession:
+    silence_onnxruntime()
     # Imported on first use: loading the runtime and the model is the slow part of a start.
     import onnxruntime
 

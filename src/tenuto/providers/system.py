@@ -1,7 +1,8 @@
-"""The only module that reads the clock and mints ids."""
+"""The only module that reads the clock, mints ids and changes the environment."""
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 from base64 import b32hexencode
@@ -17,9 +18,26 @@ def system_clock() -> datetime:
     return datetime.now(UTC)
 
 
+def new_secret(prefix: str) -> str:
+    """``prefix_`` and 256 random bits."""
+    return f"{prefix}_{secrets.token_urlsafe(32)}"
+
+
 def _base32(value: int) -> str:
     """110 bits as 22 characters that sort like the number."""
     return b32hexencode(value.to_bytes(15, "big")).translate(_LETTERS)[2:].decode("ascii")
+
+
+def silence_onnxruntime() -> None:
+    """Call before ``onnxruntime`` is first imported.
+
+    Its official builds report to their maker from the moment of the import (version 1.31: a device id and a queue of
+    events below ``~/.cache/Microsoft``, sent from there); the switch in its interface comes too late for that. These
+    two names, which changed between versions, keep all of it from being set up. A program that imports onnxruntime
+    before Tenuto does has to set them itself.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["ORT_TELEMETRY_DISABLED"] = "1"
 
 
 class RandomIds:

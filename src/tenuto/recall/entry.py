@@ -1,12 +1,14 @@
 """What is indexed of each kind of record: one place, so that writing, re-embedding and recall agree.
 
 The words of a message are those of its content, of whoever spoke and of the day: names and dates carry more than style.
-The vector is made from the content with the speaker's name in front, where a name is known; role words ("user",
-"assistant") and dates mean nothing to an encoder and are left out of it.
+Who spoke is written a second time as a mark of its own, so that a question about Ana prefers what Ana said over what
+was said to her, also where words are kept as keyed numbers. The vector is made from the content alone: names and dates
+mean little to an encoder, and measured better left to the words.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import lru_cache
@@ -21,6 +23,10 @@ Indexed = Message | Memory | Summary | KeyPoint | Todo
 
 EMBEDDED_CHARACTERS = 4000
 """An encoder reads a few hundred tokens: what lies behind this many characters is not handed to it."""
+SPEAKER = "\x01"
+"""Begins the mark of a speaker: no word of a text can begin with it."""
+MAY = "may"
+"""The month, which is a stop word otherwise."""
 
 
 def kind_of(record: Indexed) -> EntryKind:
@@ -43,24 +49,48 @@ _KINDS = {type_: kind for kind, type_ in _TYPES.items()}
 
 def embedding_text(record: Indexed) -> str:
     """What the vector of a record is made from."""
-    if isinstance(record, Message) and record.speaker:
-        return f"{record.speaker}: {record.content}"[:EMBEDDED_CHARACTERS]
     return record.content[:EMBEDDED_CHARACTERS]
 
 
-def entry_text(record: Indexed) -> str:
-    """What the words of a record are taken from: who spoke, the day, and what was said."""
-    return " ".join(part for part in (*_names(record), date_words(moment_of(record)), record.content) if part)
+def entry_tokens(record: Indexed) -> list[str]:
+    """The words that a record is found by: names, the day, what was said; and the mark of whoever spoke."""
+    return [*_around(record), *words.tokens(record.content)]
 
 
-def date_words(at: datetime) -> str:
-    """The day in the words that people ask with: ``Monday 15 December 2025``."""
-    return _date_words(at.date())
+def _packed(record: Indexed, key: bytes) -> bytes:
+    """``pack(entry_tokens(record), key)``, the quick way."""
+    return words.pack(_around(record), key) + words.packed(record.content, key)
+
+
+def _around(record: Indexed) -> list[str]:
+    marks = _marks(record.speaker) if isinstance(record, Message) and record.speaker else ()
+    names = [token for name in _names(record) for token in words.tokens(name)]
+    return [*marks, *names, *_day_tokens(moment_of(record).date())]
+
+
+def speaker_marks(text: str) -> list[str]:
+    """The marks of the names in ``text``: of a speaker, or of everyone whom a query may name."""
+    return [f"{SPEAKER}{word}" for word in dict.fromkeys(words.words(text))]
 
 
 @lru_cache(maxsize=4096)
-def _date_words(day: date) -> str:
-    return f"{day:%A} {day.day} {day:%B} {day.year}"
+def _marks(speaker: str) -> tuple[str, ...]:
+    return tuple(speaker_marks(speaker))
+
+
+@lru_cache(maxsize=4096)
+def _day_tokens(day: date) -> tuple[str, ...]:
+    """The day in the words that people ask with: Monday, 15, December, 2025."""
+    month = MAY if day.month == 5 else words.tokens(f"{day:%B}")[0]
+    return (*words.tokens(f"{day:%A} {day.day} {day.year}"), month)
+
+
+def query_tokens(text: str) -> list[str]:
+    """What a query is searched for, each once. ``May`` is a month where it is written as one."""
+    found = words.tokens(text)
+    if re.search(r"\bMay\b", text):
+        found.append(MAY)
+    return list(dict.fromkeys(found))
 
 
 def moment_of(record: Indexed) -> datetime:
@@ -84,7 +114,7 @@ def make_entry(record: Indexed, key: bytes = b"", *, vector: bytes | None = None
         session_id=record.session_id,
         role=role,
         speaker=speaker,
-        tokens=words.packed(entry_text(record), key),
+        tokens=_packed(record, key),
         vector=vector,
         model=model if vector is not None else None,
         links=tuple(dict.fromkeys(_links(record))),
@@ -108,6 +138,8 @@ def _links(record: Indexed) -> list[str]:
     """The messages that a record came from."""
     if isinstance(record, KeyPoint):
         return [record.message_id] if record.message_id else []
+    if isinstance(record, Summary):
+        return [id for id in (record.start_message_id, record.end_message_id) if id]
     if isinstance(record, (Memory, Todo)):
         return [evidence.message_id for evidence in record.evidence if evidence.message_id]
     return []

@@ -1,7 +1,7 @@
 """What a caller may narrow a recall by: checked once, then turned into a mask over the index.
 
-A filter is a keyword with a plain value. Unknown keywords and values of the wrong kind are errors; a value never becomes
-part of a query's text, so nothing can be injected through it.
+A filter is a keyword with a plain value. Unknown keywords and values of the wrong kind are errors; a value never
+becomes part of a query's text, so nothing can be injected through it.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _persona(view: View, wanted: str | None, bound: str | None) -> Bools:
         return np.asarray((column == NONE) | (column == view.code("persona", bound)))
     if bound is not None and wanted not in (bound, ANY):
         raise InputError(
-            f"This handle talks as '{bound}' and cannot see what belongs to '{wanted}': open a handle without a persona.",
+            f"This handle talks as '{bound}' and cannot see what belongs to '{wanted}': open one without a persona.",
             code="persona_mismatch",
         )
     return np.asarray(column == view.code("persona", wanted))
@@ -121,7 +121,11 @@ def _persona(view: View, wanted: str | None, bound: str | None) -> Bools:
 def _by_record(view: View, index: UserIndex, reader: Reader, wanted: Filters) -> Bools:
     """Conditions on columns that only the store knows."""
     ids: set[str] = set()
-    memory = [Where(name, "=", getattr(wanted, name)) for name in ("domain", "kind", "status", "source") if getattr(wanted, name)]
+    memory = [
+        Where(name, "=", getattr(wanted, name))
+        for name in ("domain", "kind", "status", "source")
+        if getattr(wanted, name)
+    ]
     todo = [condition for condition in memory if condition.column != "domain"]
     if wanted.entity:
         memory.append(Where("entities", "has", wanted.entity))

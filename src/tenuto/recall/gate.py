@@ -1,8 +1,8 @@
 """May this be handed over for this query? One pure decision per record, with the rule that decided.
 
-In order: the persona (its own or what all share), the trust (what came from outside waits for a confirmation), the status,
-the validity in time (what was superseded answers only questions about the past), and last the owner's wish not to be
-reminded (``proactive_use = no`` needs a query that names the thing). Sensitivity is described, never a gate.
+In order: the persona (its own or what all share), the trust (what came from outside waits for a confirmation), the
+status, the validity in time (what was superseded answers only questions about the past), and last the owner's wish not
+to be reminded (``proactive_use = no`` needs a query that names the thing). Sensitivity is described, never a gate.
 """
 
 from __future__ import annotations

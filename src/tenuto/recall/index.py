@@ -8,13 +8,14 @@ hands out a :class:`View` that never changes, so that a search in one thread is 
 - ``born`` (of the vector) and ``died`` hold the number of the change, and a view believes only changes up to its own;
 - what cannot be told by a number (a message that arrives out of order) is copied before it is changed.
 
-Order never decides a score: an index that grew message by message answers as one that was loaded at once.
+Order never decides a score: an index that grew message by message answers as one that was loaded at once. What came
+after what is told by the ids, which sort by the time of writing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
@@ -28,6 +29,8 @@ from tenuto.records.operations import Entry, EntryKind
 KINDS = (EntryKind.MEMORY, EntryKind.MESSAGE, EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
 KIND_CODE = {kind: code for code, kind in enumerate(KINDS)}
 MESSAGE = KIND_CODE[EntryKind.MESSAGE]
+DISTILLED = (EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
+"""Kinds that are written after the fact: their time is that of the last message they stand for."""
 NEVER = np.iinfo(np.int32).max
 NONE = -1
 """The code of an absent persona, session or neighbour."""
@@ -51,6 +54,7 @@ _COLUMNS: dict[str, tuple[type, int]] = {
     "born": (np.int32, NEVER),
     "died": (np.int32, NEVER),
     "digest": (np.int64, 0),
+    "arrival": (np.int32, NONE),
 }
 
 
@@ -70,6 +74,9 @@ class View:
     names: Mapping[str, Mapping[str, int]]
     dimension: int
     any_dead: bool
+    last_arrival: int
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What was computed of this view once and serves every query."""
 
     def column(self, name: str) -> npt.NDArray[Any]:
         return self.columns[name][: self.size]
@@ -85,12 +92,33 @@ class View:
         """The number of a persona, session, role or speaker; ``-2`` for one that no row has."""
         return NONE if name is None else self.names[table].get(name, -2)
 
-    def neighbours(self) -> tuple[Ints, Ints]:
-        """The messages before and after each one in its session; rows that came later count as none."""
-        before, after = self.column("previous").astype(np.int32), self.column("next").astype(np.int32)
-        before[before >= self.size] = NONE
-        after[after >= self.size] = NONE
-        return before, after
+    def neighbours(self, distance: int) -> tuple[Ints, Ints]:
+        """The message so many places before and after each one in its session; ``size`` where there is none."""
+        name = f"neighbours {distance}"
+        if name not in self.kept:
+            if distance == 1:
+                chains = [np.array(self.column(side), np.int32) for side in ("previous", "next")]
+                for chain in chains:
+                    chain[(chain < 0) | (chain >= self.size)] = self.size
+            else:
+                ends = np.full(1, self.size, np.int32)
+                one, far = self.neighbours(1), self.neighbours(distance - 1)
+                chains = [np.concatenate((step, ends))[reached] for step, reached in zip(one, far, strict=True)]
+            self.kept[name] = (chains[0], chains[1])
+        found: tuple[Ints, Ints] = self.kept[name]
+        return found
+
+    def ago(self) -> Floats:
+        """How many messages came after each row; for other kinds, how many were said later than it."""
+        if "ago" not in self.kept:
+            found = (self.last_arrival - self.column("arrival")).astype(np.float32)
+            others = np.flatnonzero(self.column("arrival") == NONE)
+            if len(others):
+                said = np.sort(self.column("at")[self.column("arrival") != NONE])
+                found[others] = len(said) - np.searchsorted(said, self.column("at")[others], side="right")
+            self.kept["ago"] = found
+        ago: Floats = self.kept["ago"]
+        return ago
 
     def cosine(self, query: Floats) -> Floats:
         """The cosine of every row's vector with ``query``, both of length 1; rows without a vector get 0."""
@@ -99,7 +127,9 @@ class View:
             end = min(start + len(piece), self.size)
             if end > start:
                 np.dot(piece[: end - start], query, out=found[start:end])
-        found[~self.has_vector()] = 0.0
+        has = self.has_vector()
+        if not has.all():
+            found[~has] = 0.0
         return found
 
     def vectors(self, rows: npt.NDArray[np.integer]) -> Floats:
@@ -139,6 +169,10 @@ class UserIndex:
         self._links: dict[int, tuple[str, ...]] = {}
         self._names: dict[str, dict[str, int]] = {"persona": {}, "session": {}, "role": {}, "speaker": {}}
         self._last: dict[int, int] = {}
+        self._awaited: dict[str, list[int]] = {}
+        self._newest = ""
+        self._arrived = 0
+        self._disordered = False
         self._view: View | None = None
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -146,6 +180,8 @@ class UserIndex:
     def view(self) -> View:
         with self._lock:
             if self._view is None:
+                if self._disordered:
+                    self._order()
                 self._view = View(
                     size=self._size,
                     change=self._change,
@@ -159,6 +195,7 @@ class UserIndex:
                     names=self._names,
                     dimension=self.dimension,
                     any_dead=self._alive < self._size,
+                    last_arrival=self._arrived - 1,
                 )
             return self._view
 
@@ -195,7 +232,7 @@ class UserIndex:
                     unlinked.add(self._bury(row))
                 fresh[entry.id] = entry
             if fresh:
-                unlinked |= self._append(sorted(fresh.values(), key=lambda entry: (entry.at, entry.id)))
+                unlinked |= self._append(sorted(fresh.values(), key=lambda entry: entry.id))
             if unlinked - {NONE}:
                 self._relink(unlinked - {NONE})
             self._view = None
@@ -218,7 +255,7 @@ class UserIndex:
         columns = self._columns
         return bool(
             columns["digest"][row] == hash(entry.tokens)
-            and columns["at"][row] == micros(entry.at)
+            and (columns["at"][row] == micros(entry.at) or (entry.kind in DISTILLED and entry.links))
             and columns["persona"][row] == self._code("persona", entry.persona)
             and columns["session"][row] == self._code("session", entry.session_id)
             and columns["speaker"][row] == self._code("speaker", entry.speaker)
@@ -255,8 +292,13 @@ class UserIndex:
             self._rows[entry.id] = row
             if entry.links:
                 self._links[row] = entry.links
-            if entry.kind is EntryKind.MESSAGE and not self._chain(row):
-                disordered.add(int(columns["session"][row]))
+                if entry.kind in DISTILLED:
+                    self._said(row, entry.links)
+            if entry.kind is EntryKind.MESSAGE:
+                self._number(row)
+                if not self._chain(row):
+                    disordered.add(int(columns["session"][row]))
+        self._hear(entries)
         hashes = np.frombuffer(b"".join(entry.tokens for entry in entries), "<u8").astype(np.uint64, copy=False)
         self._words.add(hashes, np.repeat(np.arange(start, end, dtype=np.int32), lengths), len(entries))
         self._write_vectors(start, entries)
@@ -264,6 +306,41 @@ class UserIndex:
         self._alive += len(entries)
         self._total_length += float(lengths.sum())
         return disordered
+
+    def _said(self, row: int, links: tuple[str, ...]) -> None:
+        """Date a row by the last message that it stands for, as far as that is known."""
+        for id in links:
+            self._awaited.setdefault(id, []).append(row)
+        known = [self._columns["at"][self._rows[id]] for id in links if id in self._rows]
+        if known:
+            self._columns["at"][row] = max(known)
+
+    def _hear(self, entries: list[Entry]) -> None:
+        """Date the rows that waited for messages which came now, on a copy: readers keep the old dates."""
+        late = {row for entry in entries for row in self._awaited.get(entry.id, ()) if entry.kind is EntryKind.MESSAGE}
+        if late:
+            self._columns["at"] = self._columns["at"].copy()
+            for row in late:
+                known = [self._columns["at"][self._rows[id]] for id in self._links[row] if id in self._rows]
+                self._columns["at"][row] = max(known)
+
+    def _number(self, row: int) -> None:
+        """Number a message in the order of arrival; after one that came late all are numbered anew, when next read."""
+        if self._ids[row] > self._newest:
+            self._newest = self._ids[row]
+            self._columns["arrival"][row] = self._arrived
+            self._arrived += 1
+        else:
+            self._disordered = True
+
+    def _order(self) -> None:
+        columns = self._columns
+        rows = np.flatnonzero((columns["kind"][: self._size] == MESSAGE) & (columns["died"][: self._size] == NEVER))
+        rows = rows[np.argsort(np.array([self._ids[row] for row in rows.tolist()]))] if len(rows) else rows
+        columns["arrival"] = columns["arrival"].copy()
+        columns["arrival"][rows] = np.arange(len(rows))
+        self._arrived = len(rows)
+        self._disordered = False
 
     def _chain(self, row: int) -> bool:
         """Hang a message behind the last one of its session; ``False`` if it belongs before it."""
@@ -284,7 +361,9 @@ class UserIndex:
         columns["previous"], columns["next"] = columns["previous"].copy(), columns["next"].copy()
         part = {name: columns[name][: self._size] for name in ("session", "kind", "died", "at")}
         mine = (part["kind"] == MESSAGE) & (part["died"] == NEVER) & np.isin(part["session"], list(sessions))
-        rows = sorted(np.flatnonzero(mine).tolist(), key=lambda row: (part["session"][row], part["at"][row], self._ids[row]))
+        rows = sorted(
+            np.flatnonzero(mine).tolist(), key=lambda row: (part["session"][row], part["at"][row], self._ids[row])
+        )
         for session in sessions:
             self._last.pop(session, None)
         last = NONE

@@ -64,9 +64,7 @@ class Indexes:
         return index
 
     @staticmethod
-    def _outdated(
-        slot: _Slot, index: UserIndex, created_at: datetime, epoch: int, model: str, dimension: int
-    ) -> bool:
+    def _outdated(slot: _Slot, index: UserIndex, created_at: datetime, epoch: int, model: str, dimension: int) -> bool:
         if slot.created_at != created_at or epoch > slot.epoch:
             return True
         return index.model != model or index.dimension != dimension or (index.waste > WASTE and index.nbytes > 1 << 20)

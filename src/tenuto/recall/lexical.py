@@ -1,11 +1,13 @@
-"""BM25 over one user's own words, in two fields: what was said, and what was said around it.
+"""BM25 over one user's own words, where a message also counts what was said around it.
 
-    score(row) = Σ idf(t) · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / mean length))
+    n(t, m) = count of t in m / (1 − b + b · length of m / mean length)
+    f(t, m) = n(t, m) + Σ w(d) · (n(t, d messages before) + n(t, d messages after))       within the session
+    score(m) = Σ idf(t) · f · (k1 + 1) / (f + k1)
 
-``idf`` uses the user's own document frequencies: a word that is rare in the world but common in this person's talk
-(their partner's name) tells little. The second field takes a message together with the one before and the one after it
-in the session, because people answer "yes, last May" without naming what they talk about. It is computed from the same
-postings at query time, so it costs no space and can never disagree with the first.
+People answer "yes, last May" without naming what they talk about, so the words of the neighbours count too, the less
+the farther away they are. ``idf`` uses the user's own document frequencies: a word that is rare in the world but common
+in this person's talk tells little. All of it comes from the same postings at query time: it costs no space and can
+never disagree with what is stored. With ``w = 0`` this is plain BM25, which is what entries other than messages get.
 """
 
 from __future__ import annotations
@@ -19,29 +21,26 @@ from tenuto.recall.segments import Counts, Hashes, Rows
 
 K1 = 1.2
 B = 0.5
-K1_AROUND = 1.2
-B_AROUND = 0.5
+NEAR = (0.7, 0.5, 0.3)
+"""Weight of a message one, two and three places away."""
+COMMON = 50_000
+"""Rows of one token beyond which its neighbours are left out: so common a word says nothing about them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """Both fields for every row, and what the query brought: the idf of each token (0: nobody said it)."""
+    """The score of every row, and what the query brought: the idf of each token (0: nobody said it) and its rows."""
 
-    own: Floats
-    around: Floats
+    score: Floats
     idf: Floats
-    found: tuple[Rows, ...]
-    """The rows of each token."""
+    rows: tuple[Rows, ...]
 
 
-def lexical(view: View, wanted: Hashes) -> Lexical:
+def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexical:
     """Score all rows against distinct query tokens."""
-    own, around = np.zeros(view.size, np.float32), np.zeros(view.size, np.float32)
+    score = np.zeros(view.size, np.float32)
     idf = np.zeros(len(wanted), np.float32)
-    postings = view.words.postings(wanted) if view.size else [(np.empty(0, np.int32), np.empty(0, np.float32))] * len(wanted)
-    if view.any_dead:
-        living = view.living()
-        postings = [(rows[living[rows]], counts[living[rows]]) for rows, counts in postings]
+    postings = living_postings(view, wanted)
     if view.alive:
         lengths = view.columns["length"]
         mean = max(view.total_length / view.alive, 1.0)
@@ -50,36 +49,35 @@ def lexical(view: View, wanted: Hashes) -> Lexical:
             if not len(rows):
                 continue
             idf[number] = np.log1p((view.alive - len(rows) + 0.5) / (len(rows) + 0.5))
-            norm = K1 * (1 - B + B * np.asarray(lengths[rows], np.float32) / mean)
-            own[rows] += idf[number] * counts * (K1 + 1) / (counts + norm)
-            _add_around(view, around, scratch, rows, counts, float(idf[number]), mean)
-    return Lexical(own, around, idf, tuple(rows for rows, _ in postings))
+            weighed = counts / (1 - B + B * np.asarray(lengths[rows], np.float32) / np.float32(mean))
+            reached = _spread(view, scratch, rows, weighed, near if len(rows) <= COMMON else ())
+            found = scratch[reached]
+            # A row that is reached twice gets the same number twice; plain indexing adds it once, which is meant.
+            score[reached] += idf[number] * (K1 + 1) * found / (found + np.float32(K1))
+            scratch[reached] = 0.0
+    return Lexical(score, idf, tuple(rows for rows, _ in postings))
 
 
-def _add_around(
-    view: View, around: Floats, scratch: Floats, rows: Rows, counts: Counts, idf: float, mean: float
-) -> None:
-    """Add one token to the second field. The last place of ``scratch`` takes neighbours that do not exist."""
-    before, after = _neighbour(view, "previous", rows), _neighbour(view, "next", rows)
-    scratch[rows] += counts
-    scratch[before] += counts
-    scratch[after] += counts
-    reached = np.concatenate((rows, before, after))
-    reached = reached[reached < view.size]
-    near = scratch[reached]
-    norm = K1_AROUND * (1 - B_AROUND + B_AROUND * _length_around(view, reached) / mean)
-    # Rows that are reached twice get the same number twice; plain indexing adds it once, which is what is meant.
-    around[reached] += idf * near * (K1_AROUND + 1) / (near + norm)
-    scratch[reached] = 0.0
+def living_postings(view: View, wanted: Hashes) -> list[tuple[Rows, Counts]]:
+    """Rows and counts of each token, without rows that were replaced."""
+    postings = view.words.postings(wanted)
+    if not view.any_dead:
+        return postings
+    living = view.living()
+    return [(rows[living[rows]], counts[living[rows]]) for rows, counts in postings]
 
 
-def _neighbour(view: View, side: str, rows: Rows) -> Rows:
-    found = np.asarray(view.columns[side][rows], np.int32)
-    return np.where((found < 0) | (found >= view.size), view.size, found).astype(np.int32)
-
-
-def _length_around(view: View, rows: Rows) -> Floats:
-    """A third of the words of a message and its neighbours: comparable with the mean of single messages."""
-    lengths = np.append(np.asarray(view.column("length"), np.float32), np.float32(0))
-    total = lengths[rows] + lengths[_neighbour(view, "previous", rows)] + lengths[_neighbour(view, "next", rows)]
-    return np.asarray(total / 3, np.float32)
+def _spread(view: View, scratch: Floats, rows: Rows, weighed: Counts, near: tuple[float, ...]) -> Rows:
+    """Add counts to rows and their neighbours; all rows reached. Rows of one side are distinct: chains do not cross."""
+    scratch[rows] += weighed
+    reached = [rows]
+    for distance, weight in enumerate(near, 1):
+        if not weight:
+            continue
+        for side in view.neighbours(distance):
+            there = side[rows]
+            scratch[there] += np.float32(weight) * weighed
+            reached.append(there)
+    scratch[view.size] = 0.0
+    joined = np.concatenate(reached)
+    return joined[joined < view.size] if near else rows

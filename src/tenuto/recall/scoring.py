@@ -2,9 +2,14 @@
 
 Profiles (λ per day, ages in days, similarity is the cosine):
 
-    default   base + importance + reinforcement      (base: words and meaning, see ``match``)
+    default   what search found (words, meaning, speaker, recency, length, days: see ``match``)
+              + 0.05 · (importance − 5) + 0.1 · ln(1 + reinforcements)          for what is not a message
+              + 0.5 · nearness of the feeling that was asked for
     blended   0.4 · similarity + 0.3 · 2^(−age / half-life) + 0.3 · entity frequency among the candidates
     decayed   similarity · e^(−λ · age), nothing below the similarity floor; λ per kind
+
+Importance and reinforcement are small on purpose: they settle ties and never lift what does not answer. A question
+about now puts the newest of several statements on one subject first (:func:`newest_first`).
 """
 
 from __future__ import annotations
@@ -21,6 +26,12 @@ from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate
 
 PROFILES = ("default", "blended", "decayed")
+IMPORTANCE, REINFORCEMENT, FEELING = 0.05, 0.1, 0.5
+SUBJECT = 10
+"""How many of the best are looked at for newer statements on the subject of the first."""
+FEW = 20
+"""With fewer candidates than this there is no telling what is usual; ``LOOSE`` is the similarity that counts then."""
+LOOSE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +48,45 @@ def check_profile(name: object) -> str:
     return str(name)
 
 
-def score(candidates: Sequence[Candidate], profile: str, now: datetime, policy: RecallPolicy) -> list[Scored]:
+@dataclass(frozen=True, slots=True)
+class Feeling:
+    """A mood to look for: valence −1…1, arousal 0…1."""
+
+    valence: float | None = None
+    arousal: float | None = None
+
+
+def score(
+    candidates: Sequence[Candidate], profile: str, now: datetime, policy: RecallPolicy, feeling: Feeling | None = None
+) -> list[Scored]:
     """All candidates that the profile keeps, best first; the newer one wins a tie, then the id decides."""
     if check_profile(profile) == "blended":
         scored = _blended(candidates, now, policy)
     elif profile == "decayed":
         scored = _decayed(candidates, now, policy)
     else:
-        scored = [_default(candidate) for candidate in candidates]
+        scored = [_default(candidate, feeling) for candidate in candidates]
     return sorted(scored, key=lambda one: (-one.score, -one.candidate.at.timestamp(), one.candidate.id))
 
 
-def _default(candidate: Candidate) -> Scored:
-    return Scored(candidate, sum(candidate.parts.values()), dict(candidate.parts), "sum")
+def _default(candidate: Candidate, feeling: Feeling | None) -> Scored:
+    parts = dict(candidate.parts)
+    if candidate.kind is not EntryKind.MESSAGE:
+        parts["importance"] = IMPORTANCE * (candidate.importance - 5)
+        parts["reinforcement"] = REINFORCEMENT * math.log1p(candidate.reinforcements)
+    if feeling is not None:
+        parts["feeling"] = FEELING * _nearness(candidate, feeling)
+    return Scored(candidate, sum(parts.values()), parts, "sum")
+
+
+def _nearness(candidate: Candidate, feeling: Feeling) -> float:
+    """1 for the very feeling that was asked for, 0 for its opposite."""
+    gaps = []
+    if feeling.valence is not None:
+        gaps.append(abs(candidate.valence - feeling.valence) / 2)
+    if feeling.arousal is not None:
+        gaps.append(abs(candidate.arousal - feeling.arousal))
+    return 1 - sum(gaps) / len(gaps) if gaps else 0.0
 
 
 def _blended(candidates: Sequence[Candidate], now: datetime, policy: RecallPolicy) -> list[Scored]:
@@ -73,7 +110,9 @@ def _decayed(candidates: Sequence[Candidate], now: datetime, policy: RecallPolic
         similarity = candidate.cosine or 0.0
         if similarity < policy.similarity_floor:
             continue
-        rate = policy.summary_decay if candidate.kind in (EntryKind.SUMMARY, EntryKind.KEY_POINT) else policy.memory_decay
+        rate = (
+            policy.summary_decay if candidate.kind in (EntryKind.SUMMARY, EntryKind.KEY_POINT) else policy.memory_decay
+        )
         decay = math.exp(-rate * age_days(candidate, now))
         scored.append(Scored(candidate, similarity * decay, {"similarity": similarity, "decay": decay}, "product"))
     return scored
@@ -82,3 +121,25 @@ def _decayed(candidates: Sequence[Candidate], now: datetime, policy: RecallPolic
 def age_days(candidate: Candidate, now: datetime) -> float:
     """Age in days; what lies in the future is new."""
     return max((now - candidate.at).total_seconds(), 0.0) / 86400
+
+
+def newest_first(ranked: Sequence[Scored], alike: Sequence[float], usual: float) -> list[Scored]:
+    """The same, with the best few that are on the subject of the first one in the order of time, newest first.
+
+    ``alike`` is the similarity of each of the best with the first, ``usual`` the one from which two are on one subject.
+    They change places among themselves only; what each gained or lost is a part of its score.
+    """
+    places = [place for place, near in enumerate(alike) if near >= usual]
+    newest = sorted(places, key=lambda place: (-ranked[place].candidate.at.timestamp(), place))
+    changed = list(ranked)
+    for place, taken in zip(places, newest, strict=True):
+        one = ranked[taken]
+        gained = ranked[place].score - one.score
+        parts = {**one.parts, "newest": gained} if gained else one.parts
+        changed[place] = Scored(one.candidate, ranked[place].score, parts, one.formula)
+    return changed
+
+
+def message_relevance(hours: float, *, topic: bool = False, important: bool = False, action: bool = False) -> float:
+    """What a message is worth for the working context: its age, and what it is about."""
+    return math.exp(-max(hours, 0.0) / 24) + 2.0 * topic + 3.0 * important + 1.5 * action

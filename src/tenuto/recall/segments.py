@@ -131,7 +131,10 @@ class WordStore:
         if needed > len(self._hashes):
             capacity = max(needed, 2 * len(self._hashes))
             grown_hashes, grown_rows = np.empty(capacity, np.uint64), np.empty(capacity, np.int32)
-            grown_hashes[: self._length], grown_rows[: self._length] = self._hashes[: self._length], self._rows[: self._length]
+            grown_hashes[: self._length], grown_rows[: self._length] = (
+                self._hashes[: self._length],
+                self._rows[: self._length],
+            )
             self._hashes, self._rows = grown_hashes, grown_rows
         self._hashes[self._length : needed] = hashes
         self._rows[self._length : needed] = rows

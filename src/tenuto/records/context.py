@@ -65,6 +65,9 @@ class Context:
     answer: int
     """Tokens that are left for the answer."""
     session_id: str | None = None
+    """The session that the message belongs to, once it has one."""
+    anchor: str = ""
+    """The id of the session before: the same from a session's first turn to its last, even before it is stored."""
     notes: tuple[str, ...] = ()
 
     @property

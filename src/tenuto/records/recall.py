@@ -17,21 +17,20 @@ class Candidate:
     kind: EntryKind
     id: str
     at: datetime
+    text: str = ""
     role: str = ""
     cosine: float | None = None
-    """``None``: no vector to compare with."""
-    words: float = 0.0
-    """Share of the best possible word score of the query, of the entry's own words."""
-    around: float = 0.0
-    """The same over the entry and its neighbours in the session."""
-    base: float = 0.0
-    """What search itself made of the three."""
+    """Similarity with the query; ``None``: no vector to compare with."""
+    parts: dict[str, float] = field(default_factory=dict)
+    """What each signal of the search brings, already weighed."""
     importance: float = 5.0
+    pinned: bool = False
     reinforcements: int = 0
     valence: float = 0.0
     arousal: float = 0.0
     entities: tuple[str, ...] = ()
-    parts: dict[str, float] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    """The messages that it came from; none for a message itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

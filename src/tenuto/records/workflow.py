@@ -9,18 +9,23 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """A field that may not change without confirmation."""
+    """What was settled about a field. Once ``locked``, it takes an explicit statement and a confirmation to change."""
 
     field: str
     value: Any
     confidence: float
     explicit: bool
-    locked_at: datetime
+    at: datetime
+    locked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingPatch:
-    """A change that was shown and waits for its confirmation. ``digest`` is the hash of exactly what was shown."""
+    """A change that was shown and waits for its confirmation. ``digest`` is the hash of exactly what was shown.
+
+    Each operation of ``patch`` sets or removes one whole field and carries the value that was there (``was``), so that
+    nothing can come out differently from what the person read.
+    """
 
     patch: tuple[dict[str, Any], ...]
     digest: str
@@ -30,11 +35,12 @@ class PendingPatch:
     proposed_by: str
     needs_restatement: bool = False
     shown: str = ""
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
-    """A typed draft with its state machine."""
+    """A typed draft with its state machine. Only :mod:`tenuto.workflow` writes one."""
 
     id: str
     definition: str
@@ -48,8 +54,15 @@ class Workflow:
     locks: tuple[Lock, ...] = ()
     pending: PendingPatch | None = None
     asked: tuple[str, ...] = ()
+    """Question keys, newest last; the empty string stands for a turn that asked nothing."""
+    question: str = ""
+    """The words of the question that is open, as it was asked."""
     turn: int = 0
     error: str | None = None
+    settled: str | None = None
+    """Digest of the last patch that was confirmed or refused: a second answer to it is recognised."""
+    heard: tuple[str, ...] = ()
+    """External ids of the last messages taken in: a message that is delivered twice counts once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +83,8 @@ class WorkflowTurn:
     staged: tuple[dict[str, Any], ...] = ()
     refused: tuple[str, ...] = ()
     question_key: str | None = None
+    moves: tuple[str, ...] = ()
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,3 +110,19 @@ class Outcome:
     seq: int = 0
     artifact_id: str | None = None
     detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelKey:
+    """A person's own key for a model provider, sealed. ``id`` is the provider's name. Never exported, never logged."""
+
+    id: str
+    sealed: bytes
+    fingerprint: str
+    created_at: datetime
+    tested_at: datetime | None = None
+    working: bool | None = None
+
+
+NEVER_EXPORTED: tuple[type, ...] = (ModelKey,)
+"""Records that leave the store by no export, backup for people, or copy: whoever needs a key enters it again."""

@@ -15,7 +15,7 @@ from tenuto.storage.tables import place as sealed_place
 
 
 def place_of(vault: Vault, channel: str, address: str) -> str:
-    """What stands for the address in the tables: itself, or where content is sealed a hash under the store's own key."""
+    """What stands for the address in the tables: itself, or in a sealed store a hash under the store's own key."""
     key, text = vault.index_key(""), f"{channel}:{address}"
     return blake2b(text.encode(), key=key, digest_size=24).hexdigest() if key else text
 
@@ -23,11 +23,11 @@ def place_of(vault: Vault, channel: str, address: str) -> str:
 class SqlAddress:
     """Bound to one address and one transaction."""
 
-    def __init__(self, connection: Connection, dialect: str, vault: Vault, channel: str, address: str, now: int) -> None:
+    def __init__(self, connection: Connection, dialect: str, vault: Vault, place: str, now: int) -> None:
         self._connection = connection
         self._sql = queries.load(dialect)
         self._vault = vault
-        self._place = place_of(vault, channel, address)
+        self._place = place
         self._now = now
         if "lock_address" in self._sql:
             connection.rows(self._sql["lock_address"], {"place": self._place})

@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 from tenuto.errors import Conflict, InputError, StoreClosed
 from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vectors, Where
+from tenuto.records.access import ApiKey
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
-from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.identity import Challenge
+from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
@@ -30,6 +31,7 @@ UNIQUE: dict[type[Any], Callable[[Any], Any]] = {
     Memory: lambda record: record.slot,
     Todo: lambda record: record.slot,
     Event: lambda record: record.seq,
+    ApiKey: lambda record: record.digest,
     Job: lambda record: record.dedupe if record.status is JobStatus.PENDING else None,
 }
 COMPARE: dict[str, Callable[[Any, Any], bool]] = {
@@ -185,7 +187,7 @@ class MemoryTransaction(MemoryReader):
                 self._free(rows[id])
                 self._set(rows, id, None)
                 removed += 1
-        if removed:
+        if removed and not table_of(type_).aside:
             self._advance(epoch=1)
         return removed
 
@@ -339,7 +341,8 @@ class InMemoryStore:
         with self._locked():
             before = dict(self._holders), {place: dict(rows) for place, rows in self._challenges.items()}
             try:
-                yield MemoryAddress(self._holders, self._challenges.setdefault((channel, address), {}), (channel, address))
+                place = (channel, address)
+                yield MemoryAddress(self._holders, self._challenges.setdefault(place, {}), place)
             except BaseException:
                 self._holders, self._challenges = before
                 raise

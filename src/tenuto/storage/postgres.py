@@ -7,9 +7,10 @@ filter on the user loses most of what it should find.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
@@ -17,6 +18,7 @@ import psycopg
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 from psycopg import errors as pg
+from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from tenuto import errors
@@ -24,9 +26,19 @@ from tenuto.ports import Vectors
 from tenuto.storage import migrate, queries
 from tenuto.storage.engine import Connection, Row
 
+log = logging.getLogger("tenuto")
 POOL = 16
 WAIT_SECONDS = 20.0
 RETRYABLE = (pg.OperationalError, pg.SerializationFailure, pg.DeadlockDetected, pg.AdminShutdown, PoolTimeout)
+
+
+UNBOUND = """
+SELECT c.relname FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped
+WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
+  AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
+"""
+BYPASSES = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
 
 class PostgresConnection:
@@ -70,16 +82,23 @@ class PostgresEngine:
 
     @contextmanager
     def reading(self, user: str) -> Iterator[Connection]:
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") as connection:
+        with self._transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", user) as connection:
             yield connection
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Connection]:
-        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as connection:
+        with self._transaction("ISOLATION LEVEL READ COMMITTED", user) as connection:
             yield connection
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[Connection]:
+    def _transaction(self, mode: LiteralString, user: str) -> Iterator[Connection]:
+        """One transaction, bound to its user for row-level security; without a user it is the system's own work.
+
+        The setting is local to the transaction: on a pooled connection anything longer would leak to the next user.
+        """
+        begin = sql.SQL(
+            "BEGIN " + mode + "; SELECT set_config('tenuto.user', {}, true), set_config('tenuto.system', {}, true)"
+        ).format(sql.Literal(user), sql.Literal("" if user else "on"))
         with translated(self.url), self._pool.connection() as raw:
             raw.execute(begin)
             try:
@@ -114,7 +133,9 @@ class PostgresEngine:
         with self.reading("") as connection:
             done = migrate.applied(connection)
             vector = connection.rows("SELECT extversion FROM pg_extension WHERE extname = 'vector'", {})
-        problems = [] if done and done[-1] == migrate.head(self.dialect) else [f"The schema is at {done}."]
+            unbound = connection.rows(UNBOUND, {})
+        problems = [f"Row-level security is off for {row[0]}." for row in unbound]
+        problems += [] if done and done[-1] == migrate.head(self.dialect) else [f"The schema is at {done}."]
         return problems if vector else [*problems, "The extension 'vector' is missing."]
 
     def compact(self) -> bool:
@@ -130,7 +151,8 @@ class PostgresEngine:
             connection = PostgresConnection(raw)
             with raw.transaction():
                 raw.execute("SELECT pg_advisory_xact_lock(hashtext('tenuto schema'))")
-                connection.script(migrate.TABLE)
+                if raw.execute("SELECT to_regclass('schema_migrations')").fetchall() == [(None,)]:
+                    connection.script(migrate.TABLE)
                 done = migrate.applied(connection)
                 waiting = migrate.pending(done, self.dialect, self.url)
                 if done and waiting and not upgrade:
@@ -140,6 +162,8 @@ class PostgresEngine:
                     )
                 for migration in waiting:
                     migrate.apply(connection, migration)
+            if raw.execute(BYPASSES).fetchall() == [(True,)]:
+                log.warning("%s: this role is not bound by row-level security; see docs/postgres.md.", self.url)
 
 
 _OPTIONS: dict[str, Any] = {"autocommit": True}

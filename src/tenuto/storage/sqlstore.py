@@ -60,8 +60,8 @@ class SqlStore:
     @contextmanager
     def address(self, channel: str, address: str) -> Iterator[AddressBook]:
         with self._engine.writing(NOBODY) as connection:
-            now = micros(self._clock())
-            yield SqlAddress(connection, self._engine.dialect, self._vault, channel, address, now)
+            place = place_of(self._vault, channel, address)
+            yield SqlAddress(connection, self._engine.dialect, self._vault, place, micros(self._clock()))
 
     def when_events(self, callback: Callable[[str], None] | None) -> None:
         self._on_events = callback

@@ -177,7 +177,7 @@ class SqlTransaction(SqlReader):
             key = {"user": self._user, "id": row_id(id, table, self._vault, self._user)}
             removed += self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", key)
             self._unlink(table, key)
-        if removed:
+        if removed and not table.aside:
             self._epoch += 1
         return removed
 

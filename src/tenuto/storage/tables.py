@@ -16,14 +16,15 @@ import msgspec
 
 from tenuto.errors import InputError, StoreCorrupt
 from tenuto.ports import Vault
+from tenuto.records.access import ApiKey, Replay
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
-from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
 from tenuto.records.identity import MergePart, UserMerge
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity
 from tenuto.records.transfer import Import
-from tenuto.records.workflow import Artifact, Outcome, Workflow, WorkflowTurn
+from tenuto.records.workflow import Artifact, ModelKey, Outcome, Workflow, WorkflowTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``."""
+    """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
+
+    Nothing that is remembered rests on an ``aside`` table: removing its rows leaves every index valid.
+    """
 
     name: str
     type: type[Any]
     columns: tuple[Column, ...]
     keyed_id: bool = False
     many: str | None = None
+    aside: bool = False
 
     def column(self, name: str) -> Column:
         """A column by name, or a clear error: names from outside never reach SQL unchecked."""
@@ -123,6 +128,7 @@ TABLES: tuple[Table, ...] = (
     Table("workflow_turns", WorkflowTurn, _columns("workflow_id turn:int at:time")),
     Table("artifacts", Artifact, _columns("workflow_id kind created_at:time")),
     Table("outcomes", Outcome, _columns("track skill at:time seq:int")),
+    Table("model_keys", ModelKey, _columns("created_at:time")),
     Table("identities", Identity, _columns("channel verified_at?:time"), keyed_id=True),
     Table(
         "jobs",
@@ -136,6 +142,13 @@ TABLES: tuple[Table, ...] = (
     Table("user_merges", UserMerge, _columns("status created_at:time")),
     Table("merge_parts", MergePart, _columns("merge_id kind")),
     Table("imports", Import, _columns("status started_at:time vouched_at?:time")),
+    Table(
+        "api_keys",
+        ApiKey,
+        _columns("digest scope kind subject?* parent? created_at:time expires_at?:time revoked_at?:time"),
+        aside=True,
+    ),
+    Table("replays", Replay, _columns("at:time"), aside=True),
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}

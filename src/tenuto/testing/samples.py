@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tenuto.records.access import ApiKey, KeyScope, Replay
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, SessionState, Summary, SummaryKind
+from tenuto.records.identity import MergePart, UserMerge, UserMergeStatus
 from tenuto.records.memory import (
     AgentState,
     Domain,
@@ -24,11 +26,10 @@ from tenuto.records.memory import (
     Trust,
     Version,
 )
-from tenuto.records.identity import MergePart, UserMerge, UserMergeStatus
 from tenuto.records.operations import Act, Event, Job, Receipt, WriteResult
 from tenuto.records.scope import Identity
 from tenuto.records.transfer import Import, Skipped
-from tenuto.records.workflow import Artifact, Lock, Outcome, PendingPatch, Workflow, WorkflowTurn
+from tenuto.records.workflow import Artifact, Lock, ModelKey, Outcome, PendingPatch, Workflow, WorkflowTurn
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
@@ -170,7 +171,7 @@ def records() -> list[Any]:
             created_at=NOW,
             updated_at=NOW,
             spec={"n": 2},
-            locks=(Lock(field="n", value=2, confidence=0.9, explicit=True, locked_at=NOW),),
+            locks=(Lock(field="n", value=2, confidence=0.9, explicit=True, at=NOW),),
             pending=pending,
         ),
         WorkflowTurn(
@@ -189,6 +190,9 @@ def records() -> list[Any]:
         ),
         Artifact(id="art_1", workflow_id="wfl_1", kind="artifact", created_at=NOW, content={"text": "t"}),
         Outcome(id="out_1", track="python", skill="loops", success=False, at=NOW, detail={"tries": 2}),
+        ModelKey(
+            id="openai", sealed=b"\x00\xff sealed", fingerprint="f", created_at=NOW, tested_at=LATER, working=True
+        ),
         Identity(
             id="email:ana@example.org", channel="email", address="ana@example.org", created_at=NOW, verified_at=NOW
         ),
@@ -233,4 +237,17 @@ def records() -> list[Any]:
             oldest=NOW,
             newest=LATER,
         ),
+        ApiKey(
+            id="key_1",
+            name="phone",
+            scope=KeyScope.USER,
+            digest="d",
+            created_at=NOW,
+            subject="ana",
+            parent="key_0",
+            expires_at=LATER,
+            revoked_at=LATER,
+            last_used_at=NOW,
+        ),
+        Replay(id="rpl_1", at=NOW, request="h", status=201, body='{"é": 1}'),
     ]

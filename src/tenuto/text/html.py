@@ -6,7 +6,25 @@ import re
 from html.parser import HTMLParser
 
 SILENT = ("script", "style", "head", "title", "template", "noscript", "svg")
-BREAKS = ("p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "pre", "table", "ul", "ol", "hr")
+BREAKS = (
+    "p",
+    "div",
+    "br",
+    "li",
+    "tr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "blockquote",
+    "pre",
+    "table",
+    "ul",
+    "ol",
+    "hr",
+)
 _SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
 _BLANK = re.compile(r"\n[ \n]*\n")
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)|<!\[.*?(?:\]>|$)", re.DOTALL)

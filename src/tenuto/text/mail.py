@@ -29,7 +29,10 @@ FORWARDED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 QUOTED_LINE = re.compile(r"^\s{0,3}>")
-INTRO = re.compile(r"^\s*(?:On|Am|Le|Il|El|Op)\b.{0,200}(?:wrote|schrieb|écrit|scritto|escribió|schreef)\s*:\s*$", re.IGNORECASE | re.DOTALL)
+INTRO = re.compile(
+    r"^\s*(?:On|Am|Le|Il|El|Op)\b.{0,200}(?:wrote|schrieb|écrit|scritto|escribió|schreef)\s*:\s*$",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,19 @@ def read(raw: bytes, *, html_bytes: int = 1024**2) -> Mail:
     try:
         message = BytesParser(policy=email_policy.default).parsebytes(raw)
         return _mail(message, html_bytes)
-    except (MessageError, ValueError, LookupError, AttributeError, IndexError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"This is not a mail that can be read: {type(error).__name__}: {error}.", code="mail_unreadable") from error
+    except (
+        MessageError,
+        ValueError,
+        LookupError,
+        AttributeError,
+        IndexError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ) as error:
+        raise InputError(
+            f"This is not a mail that can be read: {type(error).__name__}: {error}.", code="mail_unreadable"
+        ) from error
 
 
 def _mail(message: EmailMessage, html_bytes: int) -> Mail:
@@ -146,7 +160,9 @@ def _header(message: EmailMessage, name: str) -> str:
 
 
 def _addresses(message: EmailMessage, name: str) -> list[tuple[str, str]]:
-    return [(label, address.strip().lower()) for label, address in getaddresses([_header(message, name)]) if "@" in address]
+    return [
+        (label, address.strip().lower()) for label, address in getaddresses([_header(message, name)]) if "@" in address
+    ]
 
 
 def _ids(message: EmailMessage, name: str) -> list[str]:

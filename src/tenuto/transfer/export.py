@@ -20,16 +20,20 @@ import msgspec
 from tenuto.deps import Deps
 from tenuto.errors import InputError, NotFound, NotWritable
 from tenuto.ports import Reader
+from tenuto.records.access import ApiKey, Replay
 from tenuto.records.base import to_plain
 from tenuto.records.conversation import Message, Session, Summary
 from tenuto.records.memory import RECALLED, Domain, Entity, Memory, Todo, TodoStatus
 from tenuto.records.operations import Job, JobStatus
 from tenuto.records.scope import Identity, Scope
+from tenuto.records.workflow import ModelKey
 from tenuto.storage.tables import TABLES, Table
 
 VERSION = 1
 PAGE = 1000
 SUFFIXES = (".json", ".jsonl", ".md")
+STAY_HERE = (ApiKey, Replay, ModelKey)
+"""Keys and what belongs to them never leave the store."""
 
 
 def export(deps: Deps, scope: Scope, path: str | os.PathLike[str]) -> dict[str, int]:
@@ -92,6 +96,8 @@ def header(reader: Reader, scope: Scope, now: datetime) -> dict[str, Any]:
 def rows(reader: Reader) -> Iterator[dict[str, Any]]:
     """Every record of the user as a plain object with the name of its table."""
     for table in TABLES:
+        if table.type in STAY_HERE:
+            continue
         for record in records(reader, table):
             if isinstance(record, Job) and record.status in (JobStatus.DONE, JobStatus.CANCELLED):
                 continue
@@ -134,12 +140,17 @@ def _write_markdown(reader: Reader, scope: Scope, now: datetime, file: IO[bytes]
 def _memories(line: Any, memories: list[Memory]) -> None:
     current = [memory for memory in memories if memory.status in RECALLED]
     pinned = [memory for memory in current if memory.pinned]
-    for title, chosen in (("Pinned", pinned), *((domain.value.capitalize(), _of(current, domain)) for domain in Domain)):
+    for title, chosen in (
+        ("Pinned", pinned),
+        *((domain.value.capitalize(), _of(current, domain)) for domain in Domain),
+    ):
         if chosen:
             line(f"\n## {title}\n")
             for memory in chosen:
                 said = min((one.at for one in memory.evidence), default=memory.created_at)
-                line(f"- {_flat(memory.content)} *({memory.kind}, importance {memory.importance:g}, since {said:%Y-%m-%d})*")
+                line(
+                    f"- {_flat(memory.content)} *({memory.kind}, importance {memory.importance:g}, since {said:%Y-%m-%d})*"
+                )
     others = [memory for memory in memories if memory.status not in RECALLED]
     if others:
         line("\n## Not in use\n")

@@ -76,7 +76,9 @@ def estimate_file(
     with opened(path, deps.policy.importing) as source:
         chosen = choose(source, format)
         options = _options(deps, scope, names, timezone)
-        found = estimate(_parsed(chosen, source, options), chosen.name, source.name, skips_kept=deps.policy.importing.skips_kept)
+        found = estimate(
+            _parsed(chosen, source, options), chosen.name, source.name, skips_kept=deps.policy.importing.skips_kept
+        )
         found.model_tokens = found.tokens if deps.model is not None else 0
         return found
 
@@ -130,7 +132,9 @@ def _begin(deps: Deps, scope: Scope, source: Source, chosen: Format) -> Import:
         known = tx.get(Import, id)
         run = Import(id=id, format=chosen.name, name=source.name[:200], started_at=now, updated_at=now)
         if known is not None:
-            run = evolve(known, status=ImportStatus.RUNNING, updated_at=now, error=None, skipped=0, skips=(), duplicates=0)
+            run = evolve(
+                known, status=ImportStatus.RUNNING, updated_at=now, error=None, skipped=0, skips=(), duplicates=0
+            )
         tx.put(run)
     return run
 

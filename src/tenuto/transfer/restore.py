@@ -31,14 +31,26 @@ from tenuto.records.scope import Identity, Scope, User
 from tenuto.records.transfer import Import, ImportStatus
 from tenuto.records.workflow import Artifact, Workflow, WorkflowTurn
 from tenuto.storage.tables import TABLES
-from tenuto.transfer.export import VERSION
+from tenuto.transfer.export import STAY_HERE, VERSION
 from tenuto.transfer.source import Source, opened
 from tenuto.transfer.streams import lines
 
-BY_NAME = {table.name: table for table in TABLES}
+BY_NAME = {table.name: table for table in TABLES if table.type not in STAY_HERE}
 BATCH = 1000
 INDEXED = (Message, Memory, Summary, KeyPoint, Todo)
-OURS_ALONE = (AgentState, StateChange, Workflow, WorkflowTurn, Artifact, Job, Event, Receipt, UserMerge, MergePart, Import)
+OURS_ALONE = (
+    AgentState,
+    StateChange,
+    Workflow,
+    WorkflowTurn,
+    Artifact,
+    Job,
+    Event,
+    Receipt,
+    UserMerge,
+    MergePart,
+    Import,
+)
 """Not taken from a file that nobody vouches for: the engine's own account of what it did."""
 Progress = Callable[[int, int, Import], None]
 
@@ -118,7 +130,9 @@ def _check(source: Source) -> None:
             digest.update(line + b"\n")
     source.read = 0
     if end is None:
-        raise InputError(f"{source.name} is cut off: its last line is missing. Nothing was written.", code="import_damaged")
+        raise InputError(
+            f"{source.name} is cut off: its last line is missing. Nothing was written.", code="import_damaged"
+        )
     if end.get("sha256") != digest.hexdigest():
         raise InputError(f"{source.name} was changed after it was written. Nothing was written.", code="import_damaged")
 
@@ -254,4 +268,3 @@ def _finish(deps: Deps, scope: Scope, run: Import, head: dict[str, Any], *, vouc
                 with deps.store.address(identity.channel, identity.address) as place:
                     if place.holder() is None:
                         place.hold(scope.user)
-

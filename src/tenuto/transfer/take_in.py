@@ -101,7 +101,11 @@ def pieces(item: Said, deps: Deps) -> list[Said]:
 def _datable(said: list[Said], now: datetime, deps: Deps) -> tuple[list[Said], list[Skipped]]:
     latest = now + deps.policy.importing.ahead
     good = [item for item in said if item.at <= latest]
-    bad = [Skipped(where=f"message {item.id}"[:200], why=f"dated in the future: {item.at:%Y-%m-%d}") for item in said if item.at > latest]
+    bad = [
+        Skipped(where=f"message {item.id}"[:200], why=f"dated in the future: {item.at:%Y-%m-%d}")
+        for item in said
+        if item.at > latest
+    ]
     return good, bad
 
 
@@ -176,7 +180,13 @@ def _messages(
 
 
 def _sessions(
-    deps: Deps, scope: Scope, tx: Transaction, work: Work, named: list[str], fresh: list[tuple[str, Said]], now: datetime
+    deps: Deps,
+    scope: Scope,
+    tx: Transaction,
+    work: Work,
+    named: list[str],
+    fresh: list[tuple[str, Said]],
+    now: datetime,
 ) -> dict[str, Session]:
     """The sessions of this batch with its messages counted."""
     if len(work.sessions) > SESSIONS_HELD:
@@ -261,9 +271,7 @@ def digests(ids: list[str], deps: Deps, now: datetime) -> list[Due]:
     return [Due(DIGEST, "", now, {"messages": ids[start : start + size]}) for start in range(0, len(ids), size)]
 
 
-def _memories(
-    deps: Deps, scope: Scope, tx: Transaction, work: Work, noted: list[Noted], now: datetime
-) -> list[Memory]:
+def _memories(deps: Deps, scope: Scope, tx: Transaction, work: Work, noted: list[Noted], now: datetime) -> list[Memory]:
     key = deps.vault.index_key(scope.user)
     kept = []
     for item in noted:
@@ -280,7 +288,9 @@ def _memories(
 
 def to_memory(item: Noted, scope: Scope, run: Import, at: datetime, now: datetime) -> Memory:
     """A memory of another system as a candidate. What it wanted to be waits in the metadata."""
-    wishes = {name: value for name, value in (("pin", item.pin and item.pin.value), ("deprecated", item.deprecated)) if value}
+    wishes = {
+        name: value for name, value in (("pin", item.pin and item.pin.value), ("deprecated", item.deprecated)) if value
+    }
     return Memory(
         id=f"mem_{digest(run.format, item.id)}",
         content=item.content,

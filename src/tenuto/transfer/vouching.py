@@ -53,7 +53,9 @@ def _page(deps: Deps, scope: Scope, run: Import, after: str) -> str | None:
 
 
 def _job(deps: Deps, due: Due) -> Job:
-    return Job(id=deps.ids("job", due.run_at), kind=due.kind, created_at=due.run_at, run_at=due.run_at, payload=due.payload)
+    return Job(
+        id=deps.ids("job", due.run_at), kind=due.kind, created_at=due.run_at, run_at=due.run_at, payload=due.payload
+    )
 
 
 def _event(deps: Deps, scope: Scope, run: Import) -> Event:

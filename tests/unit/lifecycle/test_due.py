@@ -57,7 +57,13 @@ def test_profile_after_ten_sessions_or_seven_days_or_at_first():
 def test_the_curator_runs_when_enough_has_changed():
     def curates(memories: int) -> bool:
         found = due.due_after_close(
-            sessions_since_profile=0,profile_at=T0,memories=memories,curated_memories=100,persona='',policy=POLICY,now=T0
+            sessions_since_profile=0,
+            profile_at=T0,
+            memories=memories,
+            curated_memories=100,
+            persona="",
+            policy=POLICY,
+            now=T0,
         )
         return due.CURATE in [job.kind for job in found]
 

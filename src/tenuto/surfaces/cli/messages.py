@@ -51,7 +51,7 @@ def recall(
     profile: str, why: bool,
 ) -> None:  # fmt: skip
     """The right few things for QUERY, best first."""
-    with settings.store() as store:
+    with settings.store(background=False) as store:
         memory = store.user(user, persona=persona, channel=channel)
         hits = memory.recall(read_text(query), limit=limit, kinds=kinds or None, profile=profile)
 
@@ -74,7 +74,7 @@ def recall(
 @click.pass_obj
 def context(settings: Settings, message: str, user: str, persona: str | None, channel: str, budget: int | None) -> None:
     """What a model would read now for MESSAGE."""
-    with settings.store() as store:
+    with settings.store(background=False) as store:
         built = store.user(user, persona=persona, channel=channel).context(read_text(message), budget=budget)
 
     def render() -> None:
@@ -91,7 +91,7 @@ def context(settings: Settings, message: str, user: str, persona: str | None, ch
 @click.pass_obj
 def stats(settings: Settings, user: str, persona: str | None, channel: str) -> None:
     """How much is kept of a user."""
-    with settings.store() as store:
+    with settings.store(background=False) as store:
         numbers = store.user(user, persona=persona, channel=channel).stats()
 
     def render() -> None:

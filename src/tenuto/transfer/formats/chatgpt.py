@@ -99,14 +99,19 @@ def _branch(nodes: dict[str, Any], current: Any) -> list[Any]:
 
 def _text(content: dict[str, Any]) -> str:
     if "parts" in content:
-        parts = [part if isinstance(part, str) else words_of(mapping(part).get("text")) for part in listing(content["parts"])]
+        parts = [
+            part if isinstance(part, str) else words_of(mapping(part).get("text")) for part in listing(content["parts"])
+        ]
         return "\n".join(part for part in parts if part)
     return words_of(content.get("text") or content.get("result"))
 
 
 def _attachments(message: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
     named = [
-        {"name": string(mapping(one).get("name")), "type": string(mapping(one).get("mime_type") or mapping(one).get("mimeType"))}
+        {
+            "name": string(mapping(one).get("name")),
+            "type": string(mapping(one).get("mime_type") or mapping(one).get("mimeType")),
+        }
         for one in listing(mapping(message.get("metadata")).get("attachments"))[:20]
     ]
     pointers = [

@@ -44,7 +44,9 @@ def _message(message: dict[str, Any], conversation: dict[str, Any], thread: str,
     thinking = tidy("\n\n".join(words_of(part.get("thinking")) for part in parts if part.get("type") == "thinking"))
     at = moment(message.get("created_at")) or moment(conversation.get("created_at"))
     if not text or id is None or at is None:
-        return Skipped(where=f"{where}, message {id or '?'}", why="no text" if not text else "no id" if not id else "no date")
+        return Skipped(
+            where=f"{where}, message {id or '?'}", why="no text" if not text else "no id" if not id else "no date"
+        )
     mine = message.get("sender") in ("human", "user")
     files = [
         {"name": string(mapping(one).get("file_name"))}

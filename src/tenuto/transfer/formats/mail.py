@@ -14,7 +14,16 @@ from tenuto.text import mail
 from tenuto.transfer.parsing import Format, Options, digest, tidy
 from tenuto.transfer.source import Member, Source
 
-HEADERS = (b"from:", b"received:", b"return-path:", b"message-id:", b"date:", b"delivered-to:", b"mime-version:", b"to:")
+HEADERS = (
+    b"from:",
+    b"received:",
+    b"return-path:",
+    b"message-id:",
+    b"date:",
+    b"delivered-to:",
+    b"mime-version:",
+    b"to:",
+)
 
 
 def _is_mbox(member: Member) -> bool:

@@ -159,7 +159,9 @@ def parse_letta(source: Source, options: Options) -> Iterator[Parsed]:
                     id=digest(label, text), content=text, at=moment(block.get("updated_at")) or options.now, domain=domain,
                     kind=Kind.CONTEXT_NOTE, importance=7.0, pin=PinKind.AUTO, metadata={"letta": {"block": label}},
                 )  # fmt: skip
-    for passage in (mapping(one) for agent in agents for one in listing(agent.get("passages") or agent.get("archival_memory"))):
+    for passage in (
+        mapping(one) for agent in agents for one in listing(agent.get("passages") or agent.get("archival_memory"))
+    ):
         if text := tidy(passage.get("text")):
             at = moment(passage.get("created_at")) or options.now
             yield Noted(id=string(passage.get("id")) or digest(text), content=text, at=at)
@@ -188,7 +190,7 @@ def _letta_messages(agent: dict[str, Any], options: Options) -> Iterator[Parsed]
 
 def recognise_zep(source: Source) -> bool:
     head = _head(source, ".json")
-    return b'"fact"' in head and (b'"edges"' in head or b'"facts"' in head or b'"valid_at"' in head) or (
+    return (b'"fact"' in head and (b'"edges"' in head or b'"facts"' in head or b'"valid_at"' in head)) or (
         b'"role_type"' in head and b'"messages"' in head
     )
 

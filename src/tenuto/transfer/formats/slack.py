@@ -14,7 +14,15 @@ from tenuto.transfer.streams import json_items
 
 DAY = re.compile(r"(?:^|/)([^/]+)/(\d{4}-\d{2}-\d{2})\.json$")
 MARK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
-NOISE = ("channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name", "group_join", "group_leave")
+NOISE = (
+    "channel_join",
+    "channel_leave",
+    "channel_topic",
+    "channel_purpose",
+    "channel_name",
+    "group_join",
+    "group_leave",
+)
 
 
 def _days(source: Source) -> list[tuple[str, str, Member]]:
@@ -41,9 +49,7 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
                 yield parsed
 
 
-def _message(
-    message: dict[str, Any], channel: str, where: str, names: dict[str, str], mine: set[str]
-) -> Parsed | None:
+def _message(message: dict[str, Any], channel: str, where: str, names: dict[str, str], mine: set[str]) -> Parsed | None:
     if message.get("type") != "message" or message.get("subtype") in NOISE:
         return None
     stamp, user = string(message.get("ts")), string(message.get("user"))
@@ -86,7 +92,13 @@ def _name(user: dict[str, Any]) -> str:
 
 def _all_names(user: dict[str, Any]) -> list[str | None]:
     profile = mapping(user.get("profile"))
-    found = [user.get("real_name"), profile.get("real_name"), profile.get("display_name"), user.get("name"), profile.get("email")]
+    found = [
+        user.get("real_name"),
+        profile.get("real_name"),
+        profile.get("display_name"),
+        user.get("name"),
+        profile.get("email"),
+    ]
     return [string(name) for name in found]
 
 

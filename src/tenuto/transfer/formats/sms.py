@@ -39,7 +39,9 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
 
 def _document(source: Source, member: Member, options: Options) -> Iterator[Parsed]:
     if b"<!ENTITY" in member.head() or b"<!DOCTYPE" in member.head():
-        raise InputError(f"{member.name} declares a document type: a backup of messages has none.", code="import_refused")
+        raise InputError(
+            f"{member.name} declares a document type: a backup of messages has none.", code="import_refused"
+        )
     parser: Any = ElementTree.XMLPullParser(["start", "end"])
     made = Made()
     root: ElementTree.Element | None = None

@@ -73,7 +73,9 @@ def _message(row: dict[str, Any], session: dict[str, Any]) -> Parsed:
     id, text, at = string(row.get("id")), tidy(row.get("content")), moment(row.get("created_at"))
     role = ROLES.get(str(row.get("role")))
     if id is None or not text or at is None or role is None:
-        return Skipped(where=f"message {id or '?'}", why="no text" if not text else "no date" if at is None else "no role")
+        return Skipped(
+            where=f"message {id or '?'}", why="no text" if not text else "no date" if at is None else "no role"
+        )
     thread = string(session.get("external_session_id")) or string(row.get("session_id")) or "sostenuto"
     return Said(
         id=id,

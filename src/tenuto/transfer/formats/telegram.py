@@ -60,7 +60,9 @@ def _document(source: Source, member: Member, options: Options) -> Iterator[Pars
             chat[prefix.rpartition(".")[2]] = value
 
 
-def _message(message: dict[str, Any], chat: dict[str, Any], account: str | None, where: str, options: Options) -> Parsed:
+def _message(
+    message: dict[str, Any], chat: dict[str, Any], account: str | None, where: str, options: Options
+) -> Parsed:
     id = string(message.get("id"))
     where = f"{where}, message {id or '?'}"
     if message.get("type") != "message" or id is None:

@@ -1,0 +1,3 @@
+from bench.recall.run import main
+
+main()

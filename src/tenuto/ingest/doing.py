@@ -1,0 +1,183 @@
+"""Todos become durable, are completed, and count as wins. In the transaction of the message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from tenuto.ingest.candidate import normal
+from tenuto.ingest.completion import Completion, completion, recurring
+from tenuto.ingest.sentences import Sentence
+from tenuto.ingest.todos import Draft
+from tenuto.ingest.writing import Writing
+from tenuto.ports import Reader, Vectors, Where
+from tenuto.records.base import evolve
+from tenuto.records.conversation import Message, Role
+from tenuto.records.memory import Evidence, Todo, TodoKind, TodoStatus, Trust
+from tenuto.records.operations import Act, EntryKind, WriteResult
+
+OPEN = 200
+"""Open todos that a sentence is held against."""
+
+
+def slot(persona: str | None, kind: TodoKind, by: str, content: str) -> str:
+    """An open todo occupies its words, so that saying it twice makes one."""
+    return f"{persona or ''}|todo|{kind}|{by}|{normal(content)}"[:400]
+
+
+def write(
+    writing: Writing, draft: Draft, message: Message, entities: Sequence[str], vector: Vectors | None
+) -> WriteResult:
+    """Keep one todo, or see that it is open already (a new due date is taken over)."""
+    tx, now = writing.tx, writing.now
+    taken = slot(message.persona, draft.kind, draft.by, draft.content)
+    outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
+    if outside:
+        return WriteResult(
+            act=Act.REJECTED, reason="words from outside make no todos", subject_kind="todo", content=draft.content
+        )
+    evidence = Evidence(
+        message_id=message.id,
+        at=message.at,
+        quote=draft.quote,
+        session_id=message.session_id,
+        channel=message.channel,
+        trust=message.trust,
+    )
+    known = tx.find(Todo, Where("slot", "=", taken), limit=1)
+    if known:
+        return _again(writing, known[0], draft, evidence)
+    todo = Todo(
+        id=writing.deps.ids("tdo", now),
+        kind=draft.kind,
+        content=draft.content,
+        created_at=now,
+        updated_at=now,
+        slot=taken,
+        persona=message.persona,
+        by=draft.by,
+        due=draft.due,
+        recurrence=draft.recurrence,
+        importance=draft.importance,
+        session_id=message.session_id,
+        entities=tuple(entities),
+        evidence=(evidence,),
+        trust=message.trust if draft.by == "user" else Trust.INFERRED,
+        source=message.source,
+    )
+    if not tx.add(todo):
+        return WriteResult(
+            act=Act.DUPLICATE, reason="another writer was first", subject_kind="todo", content=draft.content
+        )
+    writing.index(todo, vector)
+    writing.event("todo.opened", "todo", todo.id, todo_kind=draft.kind.value)
+    return WriteResult(
+        act=Act.INSERTED, reason=draft.rule, subject_kind="todo", subject_id=todo.id, content=todo.content
+    )
+
+
+def _again(writing: Writing, todo: Todo, draft: Draft, evidence: Evidence) -> WriteResult:
+    if any(one.message_id == evidence.message_id for one in todo.evidence):
+        return WriteResult(
+            act=Act.DUPLICATE, reason="already open", subject_kind="todo", subject_id=todo.id, content=todo.content
+        )
+    moved = draft.due is not None and draft.due != todo.due
+    kept = (*todo.evidence, evidence)[-writing.deps.policy.memory.evidence_kept :]
+    writing.tx.put(evolve(todo, due=draft.due or todo.due, evidence=kept, updated_at=writing.now))
+    reason = "a new due date" if moved else "already open"
+    return WriteResult(
+        act=Act.UPGRADED if moved else Act.REINFORCED,
+        reason=reason,
+        subject_kind="todo",
+        subject_id=todo.id,
+        content=todo.content,
+    )
+
+
+def open_todos(reader: Reader, persona: str | None) -> list[Todo]:
+    """The persona's open todos, newest first."""
+    mine = Where("persona", "is", None) if persona is None else Where("persona", "=", persona)
+    return reader.find(Todo, mine, Where("status", "=", TodoStatus.OPEN.value), order="-created_at", limit=OPEN)
+
+
+def complete(
+    writing: Writing, sentences: Sequence[Sentence], message: Message, fresh: set[str], vectors: Mapping[str, Vectors]
+) -> tuple[list[WriteResult], list[str]]:
+    """See what the sentences of a message completed; results, and questions for the receipt."""
+    results: list[WriteResult] = []
+    questions: list[str] = []
+    policy = writing.deps.policy.memory
+    for sentence in sentences:
+        todos = [
+            one
+            for one in open_todos(writing.tx, message.persona)
+            if one.id not in fresh and one.created_at <= writing.now
+        ]
+        if not todos:
+            break
+        meaning = _meaning(writing, vectors.get(sentence.plain))
+        done = completion(sentence, todos, message.at, threshold=policy.completion_confidence, meaning=meaning)
+        if done is None:
+            continue
+        if done.todo is None:
+            options = "; ".join(todo.content for todo in done.plausible[:5])
+            questions.append(f"Asked, not guessed: {done.reason}. Which one? {options}")
+            continue
+        results.append(_finish(writing, done, message))
+    return results, questions
+
+
+def _meaning(writing: Writing, vector: Vectors | None) -> dict[str, float]:
+    if vector is None:
+        return {}
+    upgrade = writing.deps.embedder.calibration.upgrade
+    near = writing.tx.nearest(EntryKind.TODO, vector, writing.deps.embedder.model, 5)
+    return {id: cosine for id, cosine in near if cosine >= upgrade}
+
+
+def _finish(writing: Writing, done: Completion, message: Message) -> WriteResult:
+    todo = done.todo
+    assert todo is not None
+    finished = finish_todo(writing, todo, message.at, cancelled=done.cancelled, message_id=message.id)
+    what = "cancelled" if done.cancelled else "counted" if finished.status is TodoStatus.OPEN else "completed"
+    return WriteResult(
+        act=Act.UPGRADED,
+        reason=f"{what}, {done.confidence:.2f}: {done.reason}",
+        subject_kind="todo",
+        subject_id=todo.id,
+        content=todo.content,
+    )
+
+
+def finish_todo(
+    writing: Writing, todo: Todo, at: datetime, *, cancelled: bool = False, message_id: str | None = None
+) -> Todo:
+    """Done (or dropped). What recurs stays open and counts the time."""
+    evidence = (*todo.evidence, Evidence(message_id=message_id, at=at))[-writing.deps.policy.memory.evidence_kept :]
+    if cancelled:
+        ended = evolve(todo, status=TodoStatus.CANCELLED, slot=None, updated_at=writing.now, evidence=evidence)
+    elif recurring(todo):
+        ended = evolve(
+            todo, completions=(*todo.completions, at)[-400:], completed_at=at, updated_at=writing.now, evidence=evidence
+        )
+    else:
+        ended = evolve(
+            todo,
+            status=TodoStatus.DONE,
+            slot=None,
+            completed_at=at,
+            completions=(*todo.completions, at),
+            updated_at=writing.now,
+            evidence=evidence,
+        )
+    writing.tx.put(ended)
+    writing.event("todo.cancelled" if cancelled else "todo.completed", "todo", todo.id)
+    return ended
+
+
+def recent_wins(reader: Reader, persona: str | None, now: datetime, window: timedelta, limit: int = 20) -> list[Todo]:
+    """What was completed lately, newest first; habits count too."""
+    mine = Where("persona", "is", None) if persona is None else Where("persona", "=", persona)
+    since = Where("completed_at", ">=", now - window)
+    found = reader.find(Todo, mine, since, order="-completed_at", limit=limit)
+    return [todo for todo in found if todo.completed_at is not None and todo.completed_at <= now]

@@ -1,0 +1,506 @@
+"""A message in, proposals out: the deterministic path.
+
+Only the speaker's own statements are read. Each is cut into clauses; the first attribute rule that fits a clause makes
+a fact, a todo pattern makes a todo, and what no rule knows is weighed as a whole. Everything carries the words it came
+from, the time it was said, and dates instead of "next Friday". What was not taken is counted with its reason, so that
+the receipt can say why a message left nothing. Pure: no store, no clock, no ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import tzinfo
+
+from tenuto.ingest import times, todos
+from tenuto.ingest.affect import affect, content_words
+from tenuto.ingest.candidate import Candidate, normal
+from tenuto.ingest.changes import Change, change
+from tenuto.ingest.consent import Consent, Wish, wishes
+from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, key, mentions
+from tenuto.ingest.facts import Fact, facts
+from tenuto.ingest.guidance import taught
+from tenuto.ingest.importance import GENERAL, memory_importance
+from tenuto.ingest.lexicon import Lexicon, lexicons, word_list
+from tenuto.ingest.sentences import Sentence, Speech, classify, read
+from tenuto.ingest.wording import SUBJECT, clauses_of, dates, listed_in, sentence_text, span, with_subject
+from tenuto.ingest.worth import ELLIPSIS, EXPERT, worth
+from tenuto.policy import MemoryPolicy
+from tenuto.records.conversation import Message, Role
+from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
+
+_PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
+_GERUND = re.compile(
+    r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
+    r"takes?|can|means|gives?|feels?|matters|keeps?)\b)",
+    re.I,
+)
+"""A gerund as the subject ("Working together, we…") leaves no speaker out."""
+_FEMALE = word_list("female_relations")
+_MALE = word_list("male_relations")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unkept:
+    """A statement that was not taken, and why."""
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """Everything that one message proposes."""
+
+    candidates: tuple[Candidate, ...] = ()
+    todos: tuple[todos.Draft, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
+    wishes: tuple[Consent, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    together: frozenset[tuple[str, str]] = frozenset()
+    unkept: tuple[Unkept, ...] = ()
+    skipped: dict[str, int] = field(default_factory=dict)
+    made_by: str = "rules"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaker:
+    """Whose words they are: the user's, or those of someone named."""
+
+    subject: str = SELF
+    name: str | None = None
+
+    @property
+    def domain(self) -> Domain:
+        return Domain.PROFILE if self.subject == SELF else Domain.PEOPLE
+
+
+def speaker_of(message: Message, own_names: frozenset[str]) -> Speaker:
+    """A named speaker who is not known to be the user is a person of their own."""
+    if message.speaker and message.speaker.casefold() not in own_names:
+        return Speaker(subject=key("person", message.speaker), name=message.speaker)
+    return Speaker()
+
+
+def extract(
+    message: Message,
+    policy: MemoryPolicy,
+    *,
+    registry: Registry = EMPTY,
+    own_names: frozenset[str] = frozenset(),
+    zone: tzinfo | None = None,
+) -> Extraction:
+    """What a message proposes, by the rules."""
+    if message.role is Role.ASSISTANT:
+        return _promises(message, zone)
+    reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone)
+    for sentence in read(message.content):
+        reading.take(sentence)
+    return reading.result()
+
+
+def _promises(message: Message, zone: tzinfo | None) -> Extraction:
+    """Of an assistant's words only what binds it is read."""
+    sentences = read(message.content)
+    drafts = [draft for one in sentences if (draft := todos.find(one, message.at, zone=zone, by_assistant=True))]
+    return Extraction(todos=tuple(drafts[:8]), sentences=(), skipped={"assistant": len(sentences) - len(drafts)})
+
+
+class _Reading:
+    """One pass over a message. Holds what was found so far, because "he" and "that" refer back."""
+
+    def __init__(
+        self, message: Message, policy: MemoryPolicy, registry: Registry, speaker: Speaker, zone: tzinfo | None
+    ) -> None:
+        self.message, self.policy, self.registry, self.speaker, self.zone = message, policy, registry, speaker, zone
+        self.lexicons: tuple[Lexicon, ...] = lexicons(policy.lexicons)
+        asked = wishes(message.content) if message.trust is not Trust.EXTERNAL else []
+        self.wishes = tuple(one for one in asked if speaker.subject == SELF or one.wish is Wish.DO_NOT_SAVE)
+        self.candidates: list[Candidate] = []
+        self.todos: list[todos.Draft] = []
+        self.sentences: list[Sentence] = []
+        self.mentions: dict[str, Mention] = {}
+        self.together: set[tuple[str, str]] = set()
+        self.unkept: list[Unkept] = []
+        self.skipped: Counter[str] = Counter()
+        self.last_person: Mention | None = None
+
+    def take(self, sentence: Sentence) -> None:
+        """One sentence: a wish, a todo, facts, or a statement to be weighed."""
+        self.sentences.append(sentence)
+        if wish := next((one for one in self.wishes if one.quote.strip() == sentence_text(sentence)), None):
+            self._wished(wish, sentence)
+            return
+        if (rule := taught(sentence)) is not None and self.speaker.subject == SELF:
+            self._add(
+                self._base(
+                    sentence,
+                    sentence.plain,
+                    rule.kind,
+                    7.0,
+                    0.85,
+                    known=True,
+                    should_do=rule.should_do,
+                    rule="taught",
+                    proactive=Proactive.YES,
+                    epistemic=Epistemic.EXPLICIT,
+                )
+            )
+            return
+        named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        if sentence.speech is not Speech.STATEMENT and not (
+            sentence.speech is Speech.REQUEST and self._is_fact(sentence)
+        ):
+            self._draft(sentence)
+            self.skipped[sentence.speech.value] += 1
+            self._note_people(named)
+            return
+        if sentence.reported_by and not EXPERT.match(sentence.reported_by):
+            self.skipped["said by others"] += 1
+            self._note_people(named)
+            return
+        self._note(named)
+        self._statement(sentence, named)
+        self._note_people(named)
+
+    def _wished(self, wish: Consent, sentence: Sentence) -> None:
+        self.skipped["wish"] += 1
+        if wish.wish is Wish.PRIVATE and len(sentence.plain.split()) > 6:
+            rest = re.sub(
+                r"(?i)^.*?(?:between (?:us|you and me|the two of us)|secret|to yourself|private|"
+                r"confidential)[,:.!]? *(?:but |and |that )?",
+                "",
+                sentence.plain,
+            )
+            self._remembered(classify(rest or sentence.plain), floor=0.0, confidence=0.0)
+        elif wish.wish is Wish.REMEMBER and wish.statement:
+            self._remembered(classify(wish.statement), floor=7.0, confidence=0.95)
+
+    def _remembered(self, sentence: Sentence, *, floor: float, confidence: float) -> None:
+        """What the user asked to keep is kept, whatever its worth."""
+        before = len(self.candidates)
+        named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        self._note(named)
+        self._statement(sentence, named)
+        if len(self.candidates) == before and confidence and sentence.speech in (Speech.STATEMENT, Speech.REACTION):
+            self._add(
+                self._base(sentence, sentence.plain, Kind.FACT, floor, confidence, known=True, rule="asked to remember")
+            )
+        for position in range(before, len(self.candidates)):
+            one = self.candidates[position]
+            self.candidates[position] = replace(
+                one, importance=max(one.importance, floor), confidence=max(one.confidence, confidence)
+            )
+
+    def _is_fact(self, sentence: Sentence) -> bool:
+        return any(fact.attribute == "name" for fact in facts(sentence.plain))
+
+    def _statement(self, sentence: Sentence, named: Sequence[Mention]) -> None:
+        before = len(self.candidates)
+        clauses = clauses_of(sentence.plain)
+        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
+            clauses[0] = with_subject(clauses[0])
+            sentence = replace(sentence, plain=with_subject(sentence.plain))
+        plans: list[tuple[str, Fact]] = []
+        for clause in clauses:
+            for fact in facts(clause):
+                if fact.attribute == "goal":
+                    plans.append((clause, fact))
+                else:
+                    self._fact(sentence, clause, fact, named, alone=len(clauses) == 1)
+        if len(self.candidates) > before:
+            return
+        if self._draft(sentence):
+            return
+        for clause, fact in plans[:1]:
+            self._fact(sentence, clause, fact, named, alone=True)
+        if len(self.candidates) == before:
+            self._weigh(sentence, named)
+
+    def _draft(self, sentence: Sentence) -> bool:
+        draft = todos.find(sentence, self.message.at, zone=self.zone) if self.speaker.subject == SELF else None
+        if draft is not None and len(self.todos) < self.policy.candidates_per_message:
+            self.todos.append(draft)
+        return draft is not None
+
+    def _fact(self, sentence: Sentence, clause: str, fact: Fact, named: Sequence[Mention], *, alone: bool) -> None:
+        who = self._who(fact.who, named)
+        if who is None:
+            self._refuse(sentence, f"'{fact.who}' is not known here")
+            return
+        subject, domain, label = who
+        rule = fact.rule
+        confidence = (
+            rule.confidence
+            - (0.15 if sentence.hedged and rule.attribute != "goal" else 0.0)
+            - (0.1 if sentence.reported_by else 0.0)
+        )
+        if rule.attribute == "goal" and rule.confidence < 0.8:
+            confidence += 0.05 * min(5, len(set(content_words(fact.value or "")))) - 0.2
+        wording = sentence.plain if alone else clause
+        if fact.rule.split and fact.value and fact.who and len(listed_in(clause, fact)) > 1:
+            wording = f"{clause[: fact.start]}{clause[fact.start : clause.lower().rfind(' to ') + 4]}{fact.value}"
+        attribute, single, scope, ends = fact.attribute, rule.single, rule.scope, rule.ends
+        if fact.past and not attribute.startswith("past_"):
+            attribute, single, scope = f"past_{attribute}", False, TimeScope.HISTORICAL
+        moved = change(sentence.plain)
+        if fact.negated and not ends:
+            single, attribute, ends = False, attribute, True
+        if attribute in ("dislike", "like") and fact.negated:
+            attribute = "dislike" if attribute == "like" else "like"
+            ends = False
+        candidate = self._base(
+            sentence,
+            wording,
+            rule.kind,
+            rule.importance,
+            confidence,
+            known=True,
+            rule=rule.attribute,
+            subject=subject,
+            domain=Domain.PROJECT if rule.kind is Kind.PROJECT and domain is Domain.PROFILE else domain,
+            label=label,
+            attribute=attribute,
+            value=fact.value,
+            single=single,
+            ends=ends,
+            negated=fact.negated,
+            scope=scope,
+            sensitivity=rule.sensitivity,
+            pin=PinKind.AUTO if rule.pin and not ends and not (rule.attribute == "name" and subject != SELF) else None,
+            change_found=moved if not single or (moved and not moved.weak) else None,
+            named=named,
+        )
+        if confidence >= self.policy.keep_confidence:
+            self._add(candidate)
+        else:
+            self._refuse(sentence, f"too unsure ({confidence:.2f} < {self.policy.keep_confidence:.2f})")
+
+    def _weigh(self, sentence: Sentence, named: Sequence[Mention]) -> None:
+        people = any(one.type == "person" and one.id != self.speaker.subject for one in named)
+        moved = change(sentence.plain)
+        found = worth(sentence, people=people)
+        score = found.score + (
+            0.15 if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I) else 0.0
+        )
+        if (
+            any(lexicon.found(sentence.plain) for lexicon in self.lexicons)
+            and score >= 0.3
+            and not sentence.plain.endswith("?")
+        ):
+            score += 0.1
+        if score < self.policy.keep_confidence:
+            self._refuse(sentence, f"says too little to keep ({score:.2f} < {self.policy.keep_confidence:.2f})")
+            return
+        recurs = times.recurrence(sentence.plain)
+        subject, domain, label = self._about(sentence, named)
+        base = 4.5 if recurs else min(7.0, GENERAL - 1.5 + 3 * score)
+        self._add(
+            self._base(
+                sentence,
+                sentence.plain,
+                Kind.HABIT if recurs else Kind.FACT,
+                base,
+                min(0.9, score),
+                known=False,
+                rule="weighed: " + "; ".join(found.reasons),
+                subject=subject,
+                domain=domain,
+                label=label,
+                change_found=moved,
+                negated=sentence.negated,
+                named=named,
+            )
+        )
+
+    def _base(
+        self,
+        sentence: Sentence,
+        wording: str,
+        kind: Kind,
+        importance: float,
+        confidence: float,
+        *,
+        known: bool,
+        rule: str = "",
+        subject: str | None = None,
+        domain: Domain | None = None,
+        label: str | None = None,
+        attribute: str | None = None,
+        value: str | None = None,
+        single: bool = False,
+        ends: bool = False,
+        negated: bool = False,
+        scope: TimeScope | None = None,
+        sensitivity: Sensitivity = Sensitivity.LOW,
+        pin: PinKind | None = None,
+        should_do: str | None = None,
+        proactive: Proactive | None = None,
+        epistemic: Epistemic = Epistemic.EXPLICIT,
+        change_found: Change | None = None,
+        named: Sequence[Mention] = (),
+    ) -> Candidate:
+        message, at = self.message, self.message.at
+        valence, arousal = affect(sentence.text)
+        found = times.find(wording, at, self.zone)
+        begin, end, happens = span(wording, found, at, ends=ends)
+        outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
+        subject = subject or self.speaker.subject
+        refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]
+        entities = tuple(dict.fromkeys([*([subject] if subject != SELF else []), *refers]))[
+            : self.policy.entities_per_message
+        ]
+        private = any(wish.wish is Wish.PRIVATE for wish in self.wishes)
+        if scope is None:
+            scope = (
+                TimeScope.HISTORICAL
+                if happens and happens < at and kind is Kind.FACT and not known
+                else TimeScope.ONGOING
+            )
+        return Candidate(
+            content=self._content(wording, found, subject, label),
+            domain=domain or self.speaker.domain,
+            kind=kind,
+            at=at,
+            subject=subject,
+            attribute=attribute,
+            value=value,
+            single=single,
+            ends=ends,
+            change=change_found is not None,
+            changed_weakly=bool(change_found and change_found.weak),
+            changed_from=change_found.before if change_found else None,
+            negated=negated,
+            entities=entities,
+            label=label or (self.speaker.name if self.speaker.name else None),
+            importance=10.0 if pin else memory_importance(importance, wording, arousal, self.lexicons, known=known),
+            confidence=round(min(0.97, confidence), 2),
+            epistemic=epistemic,
+            time_scope=scope,
+            sensitivity=sensitivity if sensitivity is not Sensitivity.LOW else _sensitivity(wording, self.lexicons),
+            trust=Trust.EXTERNAL if outside else message.trust,
+            status=Status.CANDIDATE if outside else Status.ACTIVE,
+            source=message.source,
+            surface=message.channel,
+            rule=rule,
+            persona=message.persona if private else None,
+            session_id=message.session_id,
+            message_id=message.id,
+            channel=message.channel,
+            quote=sentence.text,
+            pin=None if outside else pin,
+            proactive=proactive,
+            should_do=None if outside else should_do,
+            valence=valence,
+            arousal=arousal,
+            valid_from=begin,
+            valid_to=end,
+            happens_at=happens,
+        )
+
+    def _content(self, wording: str, found: Sequence[times.When], subject: str, label: str | None) -> str:
+        text = wording.strip(" ,;").rstrip(".!?… ")
+        pronoun = _PRONOUN.match(text)
+        if pronoun and label and subject not in (SELF, self.speaker.subject):
+            text = label + (pronoun["is"] or "") + text[pronoun.end() :]
+        elif not SUBJECT.match(text) and re.match(
+            r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|"
+            r"want|need|plan|own|play)\b",
+            text,
+        ):
+            text = f"I {text}"
+        dated = dates(text, found)
+        text = text[:1].upper() + text[1:] + (f" ({dated})" if dated else "")
+        return f"{self.speaker.name}: {text}" if self.speaker.name else text
+
+    def _who(self, who: str | None, named: Sequence[Mention]) -> tuple[str, Domain, str | None] | None:
+        """(subject, domain, label) of a fact; ``None`` when a pronoun has nobody to stand for."""
+        word = (who or "").lower().split(" and ")[0].strip()
+        if word in ("", "i", "we", "my", "our"):
+            return self.speaker.subject, self.speaker.domain, self.speaker.name
+        if word in ("he", "she", "they"):
+            person = self.last_person
+            if (
+                person is None
+                or (word == "he" and person.relation in _FEMALE)
+                or (word == "she" and person.relation in _MALE)
+            ):
+                return None
+            return person.id, Domain.PEOPLE, person.label
+        found = mentions(who or "", self.registry)
+        if not found:
+            found = [one for one in named if (who or "").casefold().startswith(one.label.casefold())]
+        if found:
+            return found[0].id, Domain.PEOPLE, found[0].label
+        if re.match(r"(?:my|our) ", who or "", re.I):
+            return self.speaker.subject, Domain.PEOPLE, self.speaker.name
+        name = re.sub(r"'s$", "", (who or "").split(",")[0]).strip()
+        return key("person", name), Domain.PEOPLE, name
+
+    def _about(self, sentence: Sentence, named: Sequence[Mention]) -> tuple[str, Domain, str | None]:
+        """Whom a weighed statement is about: whoever stands first in it, otherwise the speaker."""
+        if pronoun := _PRONOUN.match(sentence.plain):
+            found = self._who(pronoun["p"], named)
+            if found:
+                return found
+        first = next((one for one in named if one.type == "person" and one.start == 0), None)
+        if first and first.id != self.speaker.subject:
+            return first.id, Domain.PEOPLE, first.label
+        return self.speaker.subject, self.speaker.domain, self.speaker.name
+
+    def _note(self, named: Sequence[Mention]) -> None:
+        for one in named:
+            known = self.mentions.get(one.id)
+            if len(self.mentions) < self.policy.entities_per_message and (
+                known is None or (one.relation and not known.relation)
+            ):
+                self.mentions[one.id] = one
+        ids = sorted({one.id for one in named})
+        self.together.update((a, b) for position, a in enumerate(ids) for b in ids[position + 1 :])
+
+    def _note_people(self, named: Sequence[Mention]) -> None:
+        person = next((one for one in reversed(named) if one.type == "person"), None)
+        self.last_person = person or self.last_person
+
+    def _add(self, candidate: Candidate) -> None:
+        words = normal(candidate.content)
+        if any(
+            words == normal(other.content) and other.attribute == candidate.attribute and other.value == candidate.value
+            for other in self.candidates
+        ):
+            return
+        self.candidates.append(candidate)
+
+    def _refuse(self, sentence: Sentence, reason: str) -> None:
+        self.unkept.append(Unkept(text=sentence.plain, reason=reason))
+
+    def result(self) -> Extraction:
+        """The proposals within the cap: the weightiest are kept, in the order in which they were said."""
+        cap = self.policy.candidates_per_message
+        kept = self.candidates
+        if len(kept) > cap:
+            best = sorted(range(len(kept)), key=lambda i: (-kept[i].importance, -kept[i].confidence, i))[:cap]
+            dropped = [one for i, one in enumerate(kept) if i not in set(best)]
+            kept = [kept[i] for i in sorted(best)]
+            self.unkept.extend(Unkept(text=one.content, reason=f"more than {cap} from one message") for one in dropped)
+        secret = any(wish.wish is Wish.DO_NOT_SAVE and not wish.previous for wish in self.wishes)
+        return Extraction(
+            candidates=() if secret else tuple(kept),
+            todos=() if secret else tuple(self.todos),
+            sentences=tuple(self.sentences),
+            wishes=self.wishes,
+            mentions=() if secret else tuple(self.mentions.values()),
+            together=frozenset(self.together),
+            unkept=() if secret else tuple(self.unkept),
+            skipped=dict(self.skipped),
+        )
+
+
+def _sensitivity(text: str, found: Sequence[Lexicon]) -> Sensitivity:
+    return (
+        Sensitivity.MEDIUM
+        if any(lexicon.name == "medical" and lexicon.found(text) for lexicon in found)
+        else Sensitivity.LOW
+    )

@@ -1,0 +1,187 @@
+"""Asking a model for memories: in batches, within a budget, never on the hot path, and never alone in charge.
+
+Several messages travel in one call. An answer that cannot be read is sent back once per allowed retry with the reason;
+then, or when the model fails, is slow or the day's budget is spent, the rules' own result stands and the receipt says
+so. Every proposal passes :mod:`tenuto.ingest.proposals`. What the calls cost is kept per user and day.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from hashlib import blake2b
+from zoneinfo import ZoneInfo
+
+from tenuto.deps import Deps
+from tenuto.errors import ModelError, TenutoError
+from tenuto.ingest.extract import Extraction, Unkept, speaker_of
+from tenuto.ingest.lexicon import lexicons
+from tenuto.ingest.proposals import SCHEMA, Refused, Source, Unusable, candidate, one_line, parse
+from tenuto.ingest.sentences import Speech
+from tenuto.ports import Answer, Reader, Transaction
+from tenuto.prompts import load
+from tenuto.records.base import evolve
+from tenuto.records.conversation import Message, Role
+from tenuto.records.scope import User
+
+LONGEST = 4000
+"""Characters of one message that a model sees."""
+ANSWER = 2048
+"""Tokens that one answer may take."""
+SPENT = "model_tokens"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the model brought, per message, and what it cost."""
+
+    extractions: dict[str, Extraction] = field(default_factory=dict)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tokens: int = 0
+
+    def say(self, messages: Sequence[Message], note: str) -> None:
+        for message in messages:
+            self.notes[message.id] = (*self.notes.get(message.id, ()), note)
+
+
+def propose(
+    deps: Deps, messages: Sequence[Message], *, own_names: frozenset[str], zone: ZoneInfo | None, spent: int
+) -> Outcome:
+    """Ask the model about the messages that state something. Never raises: what fails is left to the rules."""
+    outcome = Outcome()
+    policy = deps.policy.memory
+    sources = [Source.of(one, speaker_of(one, own_names)) for one in messages if one.role is Role.USER]
+    telling = [one for one in sources if any(sentence.speech is Speech.STATEMENT for sentence in one.sentences)]
+    for start in range(0, len(telling), policy.model_batch_messages):
+        batch = telling[start : start + policy.model_batch_messages]
+        if spent + outcome.tokens >= policy.model_tokens_per_day:
+            outcome.say(
+                [one.message for one in batch],
+                f"The day's budget of {policy.model_tokens_per_day:,} model tokens is spent; the rules took over.",
+            )
+            continue
+        _ask(deps, batch, outcome)
+    return outcome
+
+
+def _ask(deps: Deps, batch: Sequence[Source], outcome: Outcome) -> None:
+    messages = [one.message for one in batch]
+    prompts = deps.policy.model.prompts
+    system, user = load("extract", prompts), _shown(batch)
+    problem = ""
+    for _ in range(1 + deps.policy.model.retries):
+        said = user if not problem else f"{user}\n\n{load('repair', prompts).format(problem=problem)}"
+        try:
+            answer = _complete(deps, system, said)
+        except TenutoError as error:
+            outcome.say(messages, f"The model failed ({error.message}); the rules took over.")
+            return
+        outcome.tokens += _cost(deps, system + said, answer)
+        try:
+            proposals, malformed = parse(answer.text)
+        except Unusable as error:
+            problem = str(error)
+            continue
+        _take(deps, batch, outcome, proposals, malformed)
+        return
+    outcome.say(messages, f"The model's answer could not be used ({problem}); the rules took over.")
+
+
+def _take(
+    deps: Deps, batch: Sequence[Source], outcome: Outcome, proposals: Sequence[object], malformed: Sequence[Refused]
+) -> None:
+    name = deps.model.name if deps.model is not None else "none"
+    found = [candidate(one, batch, name, lexicons(deps.policy.memory.lexicons)) for one in proposals]  # type: ignore[arg-type]
+    for position, source in enumerate(batch, 1):
+        mine = [one for one in found if not isinstance(one, Refused) and one.message_id == source.message.id]
+        refused = [one for one in found if isinstance(one, Refused) and one.message == position]
+        if position == 1:
+            refused += [
+                one for one in (*malformed, *(x for x in found if isinstance(x, Refused))) if one.message is None
+            ]
+        outcome.extractions[source.message.id] = Extraction(
+            candidates=tuple(mine[: deps.policy.memory.candidates_per_message]),
+            unkept=tuple(
+                Unkept(text=one.content, reason=f"proposed by the model and refused: {one.reason}") for one in refused
+            ),
+            made_by=f"model:{name}",
+        )
+
+
+def joined(rules: Extraction, proposed: Extraction) -> Extraction:
+    """The rules' known facts, wishes, todos and people; the model's in place of what the rules only weighed."""
+    known = tuple(
+        one for one in rules.candidates if one.attribute or one.should_do or one.rule in ("taught", "asked to remember")
+    )
+    private = next((one.persona for one in rules.candidates if one.persona), None)
+    secret = not rules.candidates and any(wish.wish == "do_not_save" for wish in rules.wishes)
+    extra = () if secret else tuple(replace(one, persona=private) if private else one for one in proposed.candidates)
+    return replace(rules, candidates=(*known, *extra), unkept=proposed.unkept, made_by=proposed.made_by)
+
+
+def _shown(batch: Sequence[Source]) -> str:
+    """The messages, numbered and fenced: evidence, with a mark that nothing inside them can know."""
+    lines = []
+    for position, source in enumerate(batch, 1):
+        message = source.message
+        who = message.speaker or "user"
+        lines.append(
+            f"[{position}] {message.at:%A %Y-%m-%d %H:%M} {one_line(who)}: {one_line(message.content)[:LONGEST]}"
+        )
+    text = "\n".join(lines)
+    mark = blake2b(text.encode("utf-8"), digest_size=6).hexdigest()
+    return f"<<<MESSAGES {mark}\n{text}\nMESSAGES {mark}>>>"
+
+
+def _complete(deps: Deps, system: str, user: str) -> Answer:
+    """One answer within the time limit.
+
+    A model that hangs is left behind in its thread; the work goes on without it.
+    """
+    model = deps.model
+    assert model is not None
+    box: list[Answer | Exception] = []
+
+    def run() -> None:
+        try:
+            box.append(model.complete(system=system, user=user, schema=SCHEMA, max_tokens=ANSWER))
+        except Exception as error:  # noqa: BLE001 - whatever a model client raises is the model's failure, not ours
+            box.append(error)
+
+    thread = threading.Thread(target=run, name="tenuto-model", daemon=True)
+    thread.start()
+    thread.join(deps.policy.model.timeout.total_seconds())
+    if not box:
+        raise ModelError(f"no answer within {deps.policy.model.timeout.total_seconds():.0f} s")
+    found = box[0]
+    if isinstance(found, TenutoError):
+        raise found
+    if isinstance(found, Exception):
+        raise ModelError(f"{type(found).__name__}: {found}")
+    if not isinstance(found.text, str):
+        raise ModelError("the model's client gave no text")
+    return found
+
+
+def _cost(deps: Deps, sent: str, answer: Answer) -> int:
+    said = answer.input_tokens + answer.output_tokens
+    return said if said > 0 else deps.tokens.count(sent) + deps.tokens.count(answer.text[:200_000])
+
+
+# --- the budget -------------------------------------------------------------------------------------------------------
+
+
+def spent_today(reader: Reader, now: datetime) -> int:
+    """Tokens that extraction spent for this user today (UTC)."""
+    profile = reader.profile()
+    kept = (profile.settings.get(SPENT) if profile else None) or {}
+    return int(kept.get("tokens", 0)) if isinstance(kept, dict) and kept.get("day") == f"{now:%Y-%m-%d}" else 0
+
+
+def charge(tx: Transaction, now: datetime, tokens: int) -> None:
+    """Add what was spent."""
+    profile = tx.profile() or User(user_id=tx.user, created_at=now)
+    total = spent_today(tx, now) + tokens
+    tx.set_user(evolve(profile, settings={**profile.settings, SPENT: {"day": f"{now:%Y-%m-%d}", "tokens": total}}))

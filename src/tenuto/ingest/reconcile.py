@@ -1,0 +1,403 @@
+"""A proposal meets what is known: what is written, and what is said about it. Pure.
+
+Two thresholds, because two questions are asked of the same cosine. At ``reinforce`` two statements are taken to say
+the same thing, so evidence grows and nothing is copied; at the higher ``upgrade`` a fuller wording may replace the
+shorter one, and the old one goes into the history. Meaning is never enough by itself: statements with different
+values, numbers, names, dates, subjects or polarity stay apart however close their vectors are ("allergic to peanuts"
+and "allergic to penicillin" are near neighbours and must not be merged).
+
+Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the
+one value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from tenuto.ingest.candidate import Candidate, normal
+from tenuto.ingest.evolving import as_history, asserted_at, evidence_of, memory_of, reinforced, superseded
+from tenuto.ingest.sameness import agree, bare, meaning_words, negative, says_the_same, subject_of, undated
+from tenuto.policy import Calibration, MemoryPolicy
+from tenuto.records.base import evolve
+from tenuto.records.memory import (
+    RECALLED,
+    TRUST_ORDER,
+    Domain,
+    Epistemic,
+    Evidence,
+    Kind,
+    Memory,
+    Status,
+    Trust,
+    Version,
+)
+from tenuto.records.operations import Act, WriteResult
+from tenuto.text.words import tokens
+
+OPPOSITE = {"like": "dislike", "dislike": "like"}
+UNNAMED = 0.1
+"""A statement that names what it ends must be this much closer to something that does not hold those words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A stored memory beside the candidate, with the cosine where there is one."""
+
+    memory: Memory
+    similarity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What to write and what to report.
+
+    ``put`` frees slots before it takes them; ``subject`` holds the candidate's words.
+    """
+
+    result: WriteResult
+    put: tuple[Memory, ...] = ()
+    subject: Memory | None = None
+    reworded: bool = False
+    contradiction: Memory | None = None
+
+
+def reconcile(
+    candidate: Candidate,
+    known: Sequence[Known],
+    *,
+    id: str,
+    spare_id: str,
+    now: datetime,
+    calibration: Calibration,
+    policy: MemoryPolicy,
+) -> Decision:
+    """What becomes of one candidate. ``id`` and ``spare_id`` are used for a new memory and for a contradiction."""
+    mine = [one for one in known if one.memory.persona == candidate.persona]
+    current = [one for one in mine if one.memory.status in RECALLED]
+    if candidate.status is Status.CANDIDATE:
+        return _from_outside(candidate, mine, id, now)
+    if same := _same(candidate, current, calibration):
+        return _again(candidate, same, now, calibration, policy)
+    if waiting := _same(candidate, [one for one in mine if one.memory.status is Status.CANDIDATE], calibration):
+        return _vouched(candidate, waiting, now, policy)
+    if candidate.single and (decision := _single(candidate, current, id, now)):
+        return decision
+    if replaced := _replaced(candidate, current, calibration):
+        return _supersede(candidate, replaced, id, now)
+    if other := _opposed(candidate, current, calibration):
+        return _contradict(candidate, other, id, spare_id, now)
+    return _insert(candidate, id, now, "nothing like it was known")
+
+
+# --- is it the same thing? --------------------------------------------------------------------------------------------
+
+
+def _same(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
+    exact = [
+        one
+        for one in current
+        if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)
+    ]
+    if exact:
+        return exact[0]
+    near = sorted((one for one in current if one.similarity >= calibration.reinforce), key=lambda one: -one.similarity)
+    return next((one for one in near if says_the_same(candidate, one.memory)), None)
+
+
+def _values_agree(candidate: Candidate, memory: Memory) -> bool:
+    if not candidate.single:
+        return True
+    if candidate.ends != bool(memory.metadata.get("ends")):
+        return False
+    if candidate.value is None or memory.value is None:
+        return normal(candidate.content) == normal(memory.content)
+    return agree(candidate.value, memory.value)
+
+
+def _again(
+    candidate: Candidate, same: Known, now: datetime, calibration: Calibration, policy: MemoryPolicy
+) -> Decision:
+    memory = same.memory
+    if candidate.message_id is not None and any(_same_evidence(candidate, evidence) for evidence in memory.evidence):
+        return Decision(
+            result=_result(Act.DUPLICATE, candidate, memory.id, "this sentence was already taken"), subject=memory
+        )
+    grown = reinforced(memory, candidate, policy, now)
+    if _fuller(candidate, memory) and (same.similarity >= calibration.upgrade or candidate.attribute is not None):
+        version = Version(
+            at=now,
+            content=memory.content,
+            status=memory.status,
+            reason="a fuller wording",
+            changed={"value": memory.value},
+        )
+        grown = evolve(
+            grown,
+            content=candidate.content,
+            value=candidate.value or memory.value,
+            slot=candidate.slot,
+            status=Status.REVISED if memory.status is not Status.CONFIRMED else Status.CONFIRMED,
+            history=(*memory.history, version),
+            entities=tuple(dict.fromkeys((*memory.entities, *candidate.entities))),
+            happens_at=candidate.happens_at or memory.happens_at,
+        )
+        reason = f"a fuller wording of {memory.content!r}"
+        return Decision(
+            result=_result(Act.UPGRADED, candidate, memory.id, reason), put=(grown,), subject=grown, reworded=True
+        )
+    reason = (
+        "the same words"
+        if normal(candidate.content) == normal(memory.content)
+        else f"says the same as {memory.content!r}"
+    )
+    return Decision(result=_result(Act.REINFORCED, candidate, memory.id, reason), put=(grown,), subject=grown)
+
+
+def _same_evidence(candidate: Candidate, evidence: Evidence) -> bool:
+    return evidence.message_id == candidate.message_id and (evidence.quote or "") == (candidate.quote or "")
+
+
+def _fuller(candidate: Candidate, memory: Memory) -> bool:
+    """Does the candidate say all of the old wording and clearly more?"""
+    old, new = set(tokens(undated(memory.content))), set(tokens(undated(candidate.content)))
+    trusted = TRUST_ORDER.index(candidate.trust) >= TRUST_ORDER.index(memory.trust)
+    return (
+        trusted
+        and len(new) >= len(old) + 1
+        and len(old & new) >= 0.7 * len(old)
+        and len(candidate.content) <= 2.5 * len(memory.content) + 80
+    )
+
+
+def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: MemoryPolicy) -> Decision:
+    """The user says it in their own words: what waited from outside becomes theirs."""
+    version = Version(at=now, content=waiting.memory.content, status=waiting.memory.status, reason="the user said it")
+    grown = evolve(
+        reinforced(waiting.memory, candidate, policy, now),
+        status=Status.ACTIVE,
+        trust=candidate.trust,
+        slot=candidate.slot,
+        content=candidate.content,
+        history=(*waiting.memory.history, version),
+    )
+    reason = "it waited for confirmation, and the user said it"
+    return Decision(
+        result=_result(Act.REINFORCED, candidate, grown.id, reason), put=(grown,), subject=grown, reworded=True
+    )
+
+
+# --- does it replace something? ---------------------------------------------------------------------------------------
+
+
+def _single(candidate: Candidate, current: Sequence[Known], id: str, now: datetime) -> Decision | None:
+    holder = next((one for one in current if one.memory.slot == candidate.slot), None)
+    if holder is None:
+        return None
+    memory = holder.memory
+    if candidate.ends and candidate.value and memory.value and not memory.metadata.get("ends"):
+        generic = not re.search(r"[A-Z]", candidate.value)
+        if not generic and not agree(candidate.value, memory.value) and not _mentions(candidate.value, memory.content):
+            return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
+    if candidate.at < asserted_at(memory):
+        older = as_history(candidate, id, now, memory)
+        return Decision(
+            result=_result(
+                Act.INSERTED, candidate, id, f"an earlier value; {memory.content!r} is newer and stays", memory.id
+            ),
+            put=(older,),
+            subject=older,
+            reworded=True,
+        )
+    if TRUST_ORDER.index(candidate.trust) < TRUST_ORDER.index(Trust.USER_STATED) <= TRUST_ORDER.index(memory.trust):
+        waits = evolve(memory_of(candidate, id, now), status=Status.CANDIDATE, slot=None)
+        return Decision(
+            result=_result(
+                Act.INSERTED, candidate, id, f"only inferred, so it waits beside {memory.content!r}", memory.id
+            ),
+            put=(waits,),
+            subject=waits,
+            reworded=True,
+        )
+    return _supersede(candidate, [holder], id, now)
+
+
+def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> list[Known]:
+    """What a statement with a marker of change retires: what it names, or the closest thing said about the same."""
+    if not (candidate.change or candidate.ends) or (candidate.negated and not candidate.change):
+        return []
+    able = [one for one in current if subject_of(one.memory) == candidate.subject and _retirable(candidate, one.memory)]
+    named = candidate.changed_from or (candidate.value if candidate.ends else None)
+    found = [
+        one
+        for one in able
+        if named and _mentions(named, one.memory.content) and one.similarity >= 0.5 * calibration.related
+    ]
+    if found:
+        return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
+    spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
+    least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
+    near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
+    return sorted(near, key=lambda one: -one.similarity)[:1]
+
+
+_DOING = re.compile(
+    r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
+    r"always|usually|been|mostly|mainly|exclusively|entirely|"
+    r"\w+ly|switched to|started|moved to) )*(?P<verb>[a-z-]+)",
+    re.I,
+)
+
+
+def _same_doing(candidate: Candidate, memory: Memory) -> bool:
+    """A weak marker needs the same verb, a strong one a word in common."""
+    shared = meaning_words(candidate.content) & meaning_words(memory.content)
+    if not candidate.changed_weakly:
+        return bool(shared)
+    mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
+    return bool(mine and theirs and set(tokens(mine["verb"])) & set(tokens(theirs["verb"])))
+
+
+def _retirable(candidate: Candidate, memory: Memory) -> bool:
+    if asserted_at(memory) >= candidate.at or memory.metadata.get("ends"):
+        return False
+    if memory.happens_at is not None and memory.attribute is None:
+        return False
+    if (
+        memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin")
+        and memory.attribute != candidate.attribute
+    ):
+        return False
+    return memory.kind not in (Kind.CONTRADICTION, Kind.BOUNDARY, Kind.STYLE_ADJUSTMENT)
+
+
+def _mentions(words: str, content: str) -> bool:
+    wanted = set(tokens(words))
+    return bool(wanted) and wanted <= set(tokens(content))
+
+
+def _supersede(candidate: Candidate, old: Sequence[Known], id: str, now: datetime) -> Decision:
+    fresh = memory_of(candidate, id, now)
+    manual = next((one.memory for one in old if one.memory.pinned and one.memory.pin_kind is not None), None)
+    if manual is not None and manual.attribute == candidate.attribute and not candidate.ends:
+        fresh = evolve(
+            fresh,
+            pinned=True,
+            pin_kind=manual.pin_kind,
+            importance=manual.importance,
+            proactive_use=manual.proactive_use,
+        )
+    fresh = evolve(fresh, supersedes=old[0].memory.id)
+    retired = tuple(superseded(one.memory, by=fresh, now=now) for one in old)
+    quoted = ", ".join(repr(one.memory.content) for one in old)
+    return Decision(
+        result=_result(Act.SUPERSEDED, candidate, id, f"replaces {quoted}", old[0].memory.id),
+        put=(*retired, fresh),
+        subject=fresh,
+        reworded=True,
+    )
+
+
+# --- does it contradict? ----------------------------------------------------------------------------------------------
+
+
+def _opposed(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
+    for one in sorted(current, key=lambda known: -known.similarity):
+        memory = one.memory
+        if subject_of(memory) != candidate.subject or memory.kind is Kind.CONTRADICTION:
+            continue
+        if candidate.attribute and candidate.value and memory.value and agree(candidate.value, memory.value):
+            flipped = memory.attribute == OPPOSITE.get(candidate.attribute)
+            denied = memory.attribute == candidate.attribute and _denies(candidate) != _denied(memory)
+            if flipped or denied:
+                return one
+        if candidate.attribute is not None or memory.attribute is not None or one.similarity < calibration.upgrade:
+            continue
+        opposite = negative(candidate.content) != negative(memory.content)
+        if opposite and _shared(candidate.content, memory.content) >= 0.6:
+            return one
+    return None
+
+
+def _denies(candidate: Candidate) -> bool:
+    return candidate.negated or candidate.ends
+
+
+def _denied(memory: Memory) -> bool:
+    return bool(memory.metadata.get("ends") or memory.metadata.get("negated"))
+
+
+def _shared(one: str, other: str) -> float:
+    a, b = set(tokens(undated(one))), set(tokens(undated(other)))
+    return len(a & b) / max(1, min(len(a), len(b)))
+
+
+def _contradict(candidate: Candidate, other: Known, id: str, spare_id: str, now: datetime) -> Decision:
+    fresh, memory = memory_of(candidate, id, now), other.memory
+    trust = min(fresh.trust, memory.trust, key=TRUST_ORDER.index)
+    note = Memory(
+        id=spare_id,
+        content=f"Two statements contradict each other: {memory.content!r} and {fresh.content!r}",
+        domain=Domain.EVIDENCE,
+        kind=Kind.CONTRADICTION,
+        created_at=now,
+        updated_at=now,
+        key=f"{Domain.EVIDENCE}|{'|'.join(memory.key.split('|')[1:3])}|{Kind.CONTRADICTION}|",
+        slot=f"{candidate.persona or ''}|contradiction|{memory.id}|{id}",
+        entities=tuple(dict.fromkeys((*memory.entities, *fresh.entities))),
+        label=fresh.label,
+        persona=candidate.persona,
+        importance=max(6.0, min(9.0, max(memory.importance, fresh.importance))),
+        confidence=0.7,
+        epistemic=Epistemic.SYSTEM_GENERATED,
+        trust=trust,
+        source=candidate.source,
+        surface=candidate.surface,
+        made_by=candidate.made_by,
+        session_id=candidate.session_id,
+        evidence=(evidence_of(candidate),),
+        valid_from=candidate.at,
+        derived_from=(memory.id, id),
+    )
+    reason = f"contradicts {memory.content!r}; both are kept until it is settled"
+    return Decision(
+        result=_result(Act.INSERTED, candidate, id, reason, memory.id),
+        put=(fresh, note),
+        subject=fresh,
+        reworded=True,
+        contradiction=note,
+    )
+
+
+# --- new, or from outside ---------------------------------------------------------------------------------------------
+
+
+def _from_outside(candidate: Candidate, mine: Sequence[Known], id: str, now: datetime) -> Decision:
+    words = normal(candidate.content)
+    twin = next((one for one in mine if one.memory.key == candidate.key and normal(one.memory.content) == words), None)
+    if twin is not None:
+        return Decision(
+            result=_result(
+                Act.DUPLICATE, candidate, twin.memory.id, "already known; words from outside add nothing to it"
+            ),
+            subject=twin.memory,
+        )
+    return _insert(candidate, id, now, "from outside: it waits for confirmation and is not recalled until then")
+
+
+def _insert(candidate: Candidate, id: str, now: datetime, reason: str) -> Decision:
+    fresh = memory_of(candidate, id, now)
+    return Decision(result=_result(Act.INSERTED, candidate, id, reason), put=(fresh,), subject=fresh, reworded=True)
+
+
+def _result(act: Act, candidate: Candidate, id: str | None, reason: str, previous: str | None = None) -> WriteResult:
+    return WriteResult(
+        act=act,
+        reason=reason,
+        subject_id=id,
+        content=candidate.content,
+        previous_id=previous,
+        made_by=candidate.made_by,
+    )

@@ -1,0 +1,191 @@
+"""One candidate becomes durable: what is known about it is read, reconcile decides, the result is written and indexed.
+
+Everything here happens inside one transaction of the user, whose writers wait for each other; the slot is unique in the
+database all the same, and whoever comes second is told. Used by the background job and by the direct verbs alike, so
+there is one way in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from tenuto.deps import Deps
+from tenuto.ingest.candidate import Candidate
+from tenuto.ingest.echo import echoes
+from tenuto.ingest.reconcile import OPPOSITE, Decision, Known, reconcile
+from tenuto.ports import Transaction, Vectors, Where
+from tenuto.recall.entry import Indexed, make_entry
+from tenuto.records.base import evolve
+from tenuto.records.memory import RECALLED, Memory, PinKind, Status, Trust
+from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
+
+NEAR = 12
+"""Closest memories that a candidate is compared with."""
+BESIDE = 64
+"""Memories of the same key that are looked at."""
+LIVE = (*RECALLED, Status.CANDIDATE)
+
+
+@dataclass(slots=True)
+class Writing:
+    """One transaction under way, with what it wrote so far."""
+
+    deps: Deps
+    tx: Transaction
+    now: datetime
+    channel: str | None = None
+    persona: str | None = None
+    vectors: dict[str, Vectors] = field(default_factory=dict)
+    unembedded: bool = False
+
+    def event(self, kind: str, subject_kind: str, subject_id: str, *, actor: str = "user", **data: Any) -> None:
+        """Tell what happened. Events carry no content."""
+        self.tx.put(
+            Event(
+                id=self.deps.ids("evt", self.now),
+                kind=kind,
+                at=self.now,
+                subject_kind=subject_kind,
+                subject_id=subject_id,
+                actor=actor,
+                channel=self.channel,
+                persona=self.persona,
+                data=data,
+            )
+        )
+
+    def index(self, record: Indexed, vector: Vectors | None) -> None:
+        """Put a record into the index; without a vector it is embedded later."""
+        packed = None if vector is None else np.asarray(vector, dtype="<f2").tobytes()
+        model = None if vector is None else self.deps.embedder.model
+        self.tx.index(make_entry(record, self.deps.vault.index_key(self.tx.user), vector=packed, model=model))
+        self.unembedded = self.unembedded or vector is None
+
+    def finish(self) -> None:
+        """Ask for the vectors that are missing."""
+        if self.unembedded:
+            self.tx.add(
+                Job(
+                    id=self.deps.ids("job", self.now),
+                    kind="embed",
+                    created_at=self.now,
+                    run_at=self.now,
+                    dedupe="embed",
+                )
+            )
+
+
+def settle(
+    writing: Writing, candidate: Candidate, vector: Vectors | None, *, guard_echo: bool = False
+) -> tuple[WriteResult, Memory | None]:
+    """Write one candidate; what came of it, and the memory that holds it now."""
+    known = _known(writing, candidate, vector)
+    calibration = writing.deps.embedder.calibration
+    if guard_echo:
+        echo = next(
+            (
+                one
+                for one in known
+                if echoes(candidate.content, one.memory.content, one.similarity, calibration.reinforce)
+            ),
+            None,
+        )
+        if echo is not None:
+            return _refused(candidate, f"an echo of {echo.memory.content!r}", echo.memory.id), None
+    ids, now = writing.deps.ids, writing.now
+    decision = reconcile(
+        candidate,
+        known,
+        id=ids("mem", now),
+        spare_id=ids("mem", now),
+        now=now,
+        calibration=calibration,
+        policy=writing.deps.policy.memory,
+    )
+    return _write(writing, candidate, decision, vector)
+
+
+def _write(
+    writing: Writing, candidate: Candidate, decision: Decision, vector: Vectors | None
+) -> tuple[WriteResult, Memory | None]:
+    tx, subject = writing.tx, decision.subject
+    for memory in decision.put:
+        memory = _within_pins(writing, memory)
+        if memory.created_at == writing.now and tx.get(Memory, memory.id) is None:
+            if not tx.add(memory):
+                return _refused(candidate, "another writer was first", None, Act.DUPLICATE), None
+        else:
+            tx.put(memory)
+        if subject is not None and memory.id == subject.id:
+            subject = memory
+    if subject is not None and decision.reworded and decision.put:
+        writing.index(subject, vector)
+        if vector is not None:
+            writing.vectors[subject.id] = vector
+    if decision.contradiction is not None:
+        writing.index(decision.contradiction, None)
+        writing.event("memory.contradiction", "memory", decision.contradiction.id)
+    result = decision.result
+    if result.act is not Act.DUPLICATE and result.subject_id:
+        writing.event(
+            f"memory.{result.act}", "memory", result.subject_id, previous=result.previous_id, made_by=result.made_by
+        )
+    return result, subject
+
+
+def _refused(candidate: Candidate, reason: str, id: str | None, act: Act = Act.REJECTED) -> WriteResult:
+    return WriteResult(act=act, reason=reason, subject_id=id, content=candidate.content, made_by=candidate.made_by)
+
+
+def _known(writing: Writing, candidate: Candidate, vector: Vectors | None) -> list[Known]:
+    """What stands beside a candidate: its slot, its key, the opposite attribute, and what is near in meaning."""
+    tx = writing.tx
+    live = Where("status", "in", [status.value for status in LIVE])
+    found: dict[str, Memory] = {}
+    if candidate.slot is not None:
+        found |= _by_id(tx.find(Memory, Where("slot", "=", candidate.slot), limit=2))
+    found |= _by_id(tx.find(Memory, Where("key", "=", candidate.key), live, order="-updated_at", limit=BESIDE))
+    if candidate.attribute in OPPOSITE:
+        key = candidate.key.rsplit("|", 1)[0] + "|" + OPPOSITE[candidate.attribute]
+        found |= _by_id(tx.find(Memory, Where("key", "=", key), live, order="-updated_at", limit=BESIDE))
+    near: dict[str, float] = {}
+    if vector is not None:
+        near = dict(tx.nearest(EntryKind.MEMORY, vector, writing.deps.embedder.model, NEAR))
+        near |= {id: float(vector @ other) for id, other in writing.vectors.items()}
+        missing = [id for id in near if id not in found]
+        found |= {id: memory for id, memory in tx.get_many(Memory, missing).items() if memory.status in LIVE}
+    elif candidate.change:
+        found |= _by_id(tx.find(Memory, live, order="-updated_at", limit=BESIDE))
+    return [Known(memory, near.get(id, 0.0)) for id, memory in found.items()]
+
+
+def _by_id(memories: Iterable[Memory]) -> dict[str, Memory]:
+    return {memory.id: memory for memory in memories}
+
+
+def _within_pins(writing: Writing, memory: Memory) -> Memory:
+    """Keep the number of pins within the cap: the least important automatic pin makes room, or the new one waits."""
+    if not memory.pinned:
+        return memory
+    policy = writing.deps.policy.memory
+    pinned = [one for one in writing.tx.find(Memory, Where("pinned", "=", True)) if one.id != memory.id]
+    memory = evolve(memory, importance=max(memory.importance, policy.pin_importance))
+    if len(pinned) < policy.pins:
+        return memory
+    automatic = [one for one in pinned if one.pin_kind is PinKind.AUTO]
+    if not automatic:
+        return evolve(memory, pinned=False, pin_kind=None) if memory.pin_kind is PinKind.AUTO else memory
+    least = min(automatic, key=lambda one: (one.importance, one.reinforcements, one.updated_at))
+    writing.tx.put(evolve(least, pinned=False, pin_kind=None, updated_at=writing.now))
+    writing.event("memory.unpinned", "memory", least.id, actor="system", reason="cap")
+    return memory
+
+
+def lowest_trust(memories: Iterable[Memory], order: tuple[Trust, ...]) -> Trust:
+    """What is derived keeps the lowest trust of its sources."""
+    return min((memory.trust for memory in memories), key=order.index, default=Trust.INFERRED)

@@ -1,0 +1,69 @@
+"""One thing once: what says the same, or comes from the same message, collapses into the better-placed one.
+
+A memory and the message it was taken from are two doors to one room: whichever ranks higher stays. A key point only
+quotes its message, so the message stands in its place. A memory with several sources does not push those messages out,
+because each may hold more. Texts that are the same word for word, or nearly
+(nine tenths of their words shared), collapse whatever they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenuto.recall.scoring import Scored
+from tenuto.records.operations import EntryKind
+from tenuto.text import words
+
+ALIKE = 0.9
+"""Share of common words from which two texts say the same."""
+
+
+def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
+    """The first ``limit`` that say something new, in order."""
+    said_first = {one.candidate.id: one for one in ranked if one.candidate.kind is EntryKind.MESSAGE}
+    kept: list[Scored] = []
+    messages: set[str] = set()
+    single: set[str] = set()
+    said: dict[str, list[frozenset[str]]] = {}
+    for one in ranked:
+        if len(kept) == limit:
+            break
+        if one.candidate.kind is EntryKind.KEY_POINT and len(one.candidate.sources) == 1:
+            one = _in_its_own_words(one, said_first.get(one.candidate.sources[0]))
+        candidate = one.candidate
+        if candidate.kind is EntryKind.MESSAGE:
+            if candidate.id in single or candidate.id in messages:
+                continue
+        elif candidate.sources and (set(candidate.sources) <= messages or set(candidate.sources) <= single):
+            continue
+        held = frozenset(words.tokens(candidate.text)) or frozenset((candidate.text,))
+        if _known(held, said):
+            continue
+        kept.append(one)
+        for token in held:
+            said.setdefault(token, []).append(held)
+        if candidate.kind is EntryKind.MESSAGE:
+            messages.add(candidate.id)
+        elif len(candidate.sources) == 1:
+            single.add(candidate.sources[0])
+    return kept
+
+
+def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
+    """The message that a key point quotes, at the key point's place."""
+    if message is None:
+        return one
+    parts = {**message.parts, "key point": one.score - message.score}
+    return Scored(message.candidate, one.score, parts, message.formula)
+
+
+def _known(held: frozenset[str], said: dict[str, list[frozenset[str]]]) -> bool:
+    """Whether a kept text shares nearly all words; only texts that share the rarest word are compared."""
+    compared: set[frozenset[str]] = set()
+    for token in held:
+        for other in said.get(token, ()):
+            if other not in compared:
+                compared.add(other)
+                if len(held & other) >= ALIKE * len(held | other):
+                    return True
+    return False

@@ -1,0 +1,103 @@
+"""From a record to a candidate, and from a ranked candidate to a hit with its reasons. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from tenuto.recall.entry import Indexed, kind_of
+from tenuto.recall.scoring import Scored
+from tenuto.records.conversation import KeyPoint, Message
+from tenuto.records.memory import Evidence, Memory, Todo
+from tenuto.records.recall import Candidate, Hit, Why
+
+
+def as_candidate(record: Indexed, at: datetime, cosine: float | None, parts: dict[str, float]) -> Candidate:
+    """All that the scorer may look at; ``at`` is when it was said."""
+    memory = record if isinstance(record, Memory) else None
+    return Candidate(
+        kind=kind_of(record),
+        id=record.id,
+        at=at,
+        text=record.content,
+        role=str(record.role) if isinstance(record, Message) else "",
+        cosine=cosine,
+        parts=parts,
+        importance=record.weight if isinstance(record, KeyPoint) else record.importance,
+        pinned=memory.pinned if memory else False,
+        reinforcements=memory.reinforcements if memory else 0,
+        valence=record.valence if isinstance(record, (Memory, KeyPoint)) else 0.0,
+        arousal=memory.arousal if memory else 0.0,
+        entities=record.entities if isinstance(record, (Memory, Todo)) else (),
+        sources=() if isinstance(record, Message) else evidence_ids(record),
+    )
+
+
+def evidence_ids(record: Indexed) -> tuple[str, ...]:
+    """The messages that a record rests on."""
+    if isinstance(record, Message):
+        return (record.id,)
+    if isinstance(record, (Memory, Todo)):
+        return tuple(dict.fromkeys(one.message_id for one in record.evidence if one.message_id))
+    if isinstance(record, KeyPoint) and record.message_id:
+        return (record.message_id,)
+    return ()
+
+
+def evidence(record: Indexed, sources: Mapping[str, Message]) -> tuple[Evidence, ...]:
+    """The same with dates."""
+    if isinstance(record, (Memory, Todo)):
+        return record.evidence
+    return tuple(
+        Evidence(
+            message_id=message.id,
+            at=message.at,
+            session_id=message.session_id,
+            channel=message.channel,
+            trust=message.trust,
+        )
+        for message in (sources[id] for id in evidence_ids(record) if id in sources)
+    )
+
+
+def as_hit(
+    one: Scored,
+    record: Indexed,
+    profile: str,
+    rule: str,
+    sources: Mapping[str, Message],
+    matched: tuple[str, ...],
+    notes: tuple[str, ...],
+    text: str | None = None,
+) -> Hit:
+    """What the caller gets. ``message_id`` is the caller's own id of the first message that it rests on."""
+    message = record if isinstance(record, Message) else None
+    first = message or next((sources[id] for id in evidence_ids(record) if id in sources), None)
+    return Hit(
+        text=record.content,
+        score=one.score,
+        why=Why(
+            profile=profile,
+            parts=one.parts,
+            formula=one.formula,
+            rule=rule,
+            evidence=evidence(record, sources),
+            matched=matched,
+            notes=notes,
+        ),
+        kind=one.candidate.kind,
+        id=record.id,
+        at=one.candidate.at,
+        message_id=(first.external_id or first.id) if first else None,
+        speaker=message.speaker if message else None,
+        role=str(message.role) if message else None,
+        persona=record.persona,
+        session_id=record.session_id,
+        importance=one.candidate.importance,
+        passage=text,
+    )
+
+
+def passage(messages: Sequence[Message]) -> str:
+    """Messages that follow each other, each with its time and speaker."""
+    return "\n".join(f"[{one.at:%Y-%m-%d %H:%M}] {one.speaker or one.role}: {one.content}" for one in messages)

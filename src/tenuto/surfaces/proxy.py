@@ -1,0 +1,449 @@
+"""The memory proxy: a client changes its base URL and has memory.
+
+    client → POST /v1/chat/completions → + memory → upstream → answer, byte for byte → client
+                                                       └→ both turns are kept
+
+It speaks OpenAI's ``/v1/chat/completions`` and Anthropic's ``/v1/messages``; models and embeddings pass through. What
+the client sent stays as it is but for the memory (:mod:`proxy_wire`); what the upstream says, errors included, comes
+back unchanged. The user's message is kept also when the upstream fails. A retry of the same request is the same turn:
+its messages have ids made of what was said, so the store refuses the second copy, whichever process wrote the first.
+A memory that fails costs the memory, never the answer: the request goes on without it, and a header says so.
+
+Upstreams are named by whoever starts the proxy, never by a request.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import httpx
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from tenuto.engine import Tenuto
+from tenuto.errors import BudgetTooSmall, Conflict, Denied, InputError, TenutoError
+from tenuto.records.context import Context
+from tenuto.surfaces import proxy_wire as wire
+from tenuto.surfaces.proxy_access import Credential, Resolver
+from tenuto.text.echo import without_marked
+from tenuto.user import UserMemory
+
+log = logging.getLogger("tenuto.proxy")
+DROPPED_REQUEST = frozenset(
+    [
+        "host",
+        "content-length",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "te",
+        "trailer",
+        "upgrade",
+        "proxy-authorization",
+        "cookie",
+        "accept-encoding",
+        "expect",
+    ]
+)
+DROPPED_ANSWER = frozenset(
+    [
+        "content-length",
+        "content-encoding",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "trailer",
+        "upgrade",
+        "set-cookie",
+        "server",
+        "date",
+    ]
+)
+KEYS = frozenset({"authorization", "x-api-key"})
+OURS = "x-tenuto-"
+READ = frozenset({"messages", "system", "user", "metadata", "model"})
+"""Fields of a request that are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """Where answers come from. ``openai`` ends before ``/chat/completions``, ``anthropic`` before ``/v1/messages``."""
+
+    openai: str | None = None
+    anthropic: str | None = None
+    key: str | None = None
+    """Sent instead of the client's own key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One wire format: where it lives, how memory goes in, how words come out."""
+
+    name: str
+    path: str
+    base: Callable[[Upstream], str | None]
+    inject: Callable[[wire.Body, wire.Turn, wire.Memory], wire.Body]
+    answer: Callable[[Any], str]
+    piece: Callable[[Any], tuple[str, bool]]
+
+
+OPENAI = Dialect(
+    "openai", "/chat/completions", lambda up: up.openai, wire.inject_openai, wire.answer_openai, wire.piece_openai
+)
+ANTHROPIC = Dialect(
+    "anthropic",
+    "/v1/messages",
+    lambda up: up.anthropic,
+    wire.inject_anthropic,
+    wire.answer_anthropic,
+    wire.piece_anthropic,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request on its way: whose it is, what is sent, what is to be kept."""
+
+    dialect: Dialect
+    credential: Credential
+    memory: UserMemory | None
+    session: str | None
+    body: wire.Body
+    turn: wire.Turn | None
+    at: datetime
+    headers: dict[str, str] = field(default_factory=dict)
+    """Added to the answer."""
+
+
+class Proxy:
+    """The routes and what they share. ``client`` is made when it is first needed."""
+
+    def __init__(
+        self, store: Tenuto, upstream: Upstream, resolve: Resolver, *, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self._store = store
+        self._upstream = upstream
+        self._resolve = resolve
+        self._transport = transport
+        self._client: httpx.AsyncClient | None = None
+        self._injected: OrderedDict[tuple[str, ...], tuple[datetime, int, Context]] = OrderedDict()
+
+    def routes(self) -> list[Route]:
+        """For a server that mounts the proxy beside its own routes."""
+        return [
+            Route("/v1/chat/completions", self.openai, methods=["POST"]),
+            Route("/v1/messages", self.anthropic, methods=["POST"]),
+            Route("/v1/models", self.models, methods=["GET"]),
+            Route("/v1/embeddings", self.embeddings, methods=["POST"]),
+        ]
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def openai(self, request: Request) -> Response:
+        return await self._chat(request, OPENAI)
+
+    async def anthropic(self, request: Request) -> Response:
+        return await self._chat(request, ANTHROPIC)
+
+    async def models(self, request: Request) -> Response:
+        return await self._pass(request, "GET", "/models")
+
+    async def embeddings(self, request: Request) -> Response:
+        return await self._pass(request, "POST", "/embeddings")
+
+    # --- a turn of a conversation -------------------------------------------------------------------------------------
+
+    async def _chat(self, request: Request, dialect: Dialect) -> Response:
+        try:
+            asked = await self._read(request, dialect)
+        except TenutoError as error:
+            return refusal(dialect.name, error)
+        except ClientDisconnect:
+            return Response(status_code=499)
+        url = f"{(dialect.base(self._upstream) or '').rstrip('/')}{dialect.path}"
+        sent = self._http().build_request(
+            "POST",
+            url,
+            params=request.url.query,
+            content=msgspec.json.encode(asked.body),
+            headers=self._headers(request, asked.credential),
+        )
+        try:
+            response = await self._http().send(sent, stream=True)
+        except httpx.HTTPError as error:
+            await self._keep(asked, None)
+            return unreachable(dialect.name, url, error)
+        if response.is_success and "text/event-stream" in response.headers.get("content-type", ""):
+            headers = _answer_headers(response) | asked.headers
+            return StreamingResponse(self._stream(asked, response), response.status_code, headers)
+        return await self._whole(request, asked, response)
+
+    async def _read(self, request: Request, dialect: Dialect) -> Asked:
+        """Check the request and put memory into it."""
+        credential = self._resolve(request.headers)
+        if dialect.base(self._upstream) is None:
+            raise InputError(f"This proxy has no upstream for {dialect.name}: start it with one.", code="no_upstream")
+        body = await _json_body(request, self._store.deps.policy.proxy.body_bytes)
+        at = self._store.deps.clock()
+        session = request.headers.get("x-tenuto-session")
+        plain = Asked(dialect=dialect, credential=credential, memory=None, session=session, body=body, turn=None, at=at)
+        mode = request.headers.get("x-tenuto-memory", "on").lower()
+        turn = wire.find_turn(body.get("messages"), "")
+        if mode == "off" or turn is None:
+            return plain
+        memory = self._memory(request, credential, body)
+        context: Context | None = None
+        try:
+            context = await self._context(memory, session, turn)
+            headers = {"x-tenuto-memory": "on", "x-tenuto-tokens": str(context.tokens)}
+        except TenutoError as error:
+            log.warning("going on without memory: %s", error.code)
+            headers = {"x-tenuto-memory": f"failed; {error.code}"}
+        anchor = f"{memory.scope.persona or ''}\x00{session or (context.anchor if context else '')}"
+        turn = wire.find_turn(body["messages"], anchor) or turn
+        if context is not None:
+            body = dialect.inject(body, turn, wire.memory_of(context))
+        return Asked(
+            dialect=dialect,
+            credential=credential,
+            memory=memory if mode != "read" else None,
+            session=session,
+            body=body,
+            turn=turn,
+            at=at,
+            headers=headers,
+        )
+
+    def _memory(self, request: Request, credential: Credential, body: wire.Body) -> UserMemory:
+        named = request.headers.get("x-tenuto-user") or body.get("user") or _anthropic_user(body)
+        user = str(named) if named and credential.acts_for_users else credential.user
+        if user is None:
+            raise InputError(
+                "Whose memory? This key acts for users: name one in the field 'user' or the header X-Tenuto-User.",
+                code="user_missing",
+            )
+        return self._store.user(
+            user,
+            persona=request.headers.get("x-tenuto-persona") or None,
+            channel=request.headers.get("x-tenuto-channel") or "api",
+        )
+
+    async def _context(self, memory: UserMemory, session: str | None, turn: wire.Turn) -> Context:
+        """The context of this turn; the same one for a retry and for what comes back from a tool."""
+        scope = memory.scope
+        key = (scope.user, scope.persona or "", session or "", turn.said)
+        policy, now = self._store.deps.policy.proxy, self._store.deps.clock()
+        known = self._injected.get(key)
+        if known is not None and now - known[0] > policy.turn_kept:
+            known = None
+        text = _fit(turn.text, self._store)
+        epoch, context = await anyio.to_thread.run_sync(lambda: self._build(memory, session, text, known))
+        self._injected[key] = (known[0] if known else now, epoch, context)
+        while len(self._injected) > policy.turns_kept:
+            self._injected.popitem(last=False)
+        return context
+
+    def _build(
+        self, memory: UserMemory, session: str | None, text: str, known: tuple[datetime, int, Context] | None
+    ) -> tuple[int, Context]:
+        """The context, anew or as it was; nothing that was taken away meanwhile comes back by a retry."""
+        with self._store.deps.store.reading(memory.id) as reader:
+            profile = reader.profile()
+        epoch = profile.epoch if profile is not None else -1
+        if known is not None and known[1] in (epoch, -1):
+            return epoch, known[2]
+        options: dict[str, Any] = {"session": session, "replay": False}
+        if self._store.deps.policy.context.personas is None:
+            options["persona_text"] = ""
+        try:
+            return epoch, memory.context(text, **options)
+        except BudgetTooSmall as error:
+            roomy = error.needed + self._store.deps.policy.context.budget
+            return epoch, memory.context(text, budget=roomy, **options)
+
+    # --- the answer ---------------------------------------------------------------------------------------------------
+
+    async def _whole(self, request: Request, asked: Asked, response: httpx.Response) -> Response:
+        try:
+            content = await response.aread()
+        except httpx.HTTPError as error:
+            await self._keep(asked, None)
+            return unreachable(asked.dialect.name, str(response.url), error)
+        finally:
+            await response.aclose()
+        answer = None
+        if response.is_success and not await request.is_disconnected():
+            answer = asked.dialect.answer(_decode(content))
+        await self._keep(asked, answer)
+        return Response(content, response.status_code, _answer_headers(response) | asked.headers)
+
+    async def _stream(self, asked: Asked, response: httpx.Response) -> AsyncIterator[bytes]:
+        """Pass every piece on at once; the last one waits until both turns are kept."""
+        heard, kept = wire.Listener(asked.dialect.piece), False
+        try:
+            async for part in response.aiter_bytes():
+                heard.hear(part)
+                if heard.finished and not kept:
+                    kept = True
+                    await self._keep(asked, heard.text)
+                yield part
+        finally:
+            with anyio.CancelScope(shield=True):
+                await response.aclose()
+                if not kept:
+                    await self._keep(asked, None)
+
+    async def _keep(self, asked: Asked, answer: str | None) -> None:
+        """Keep the user's message, and the answer where it came to its end."""
+        if asked.memory is not None and asked.turn is not None:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._write, asked, asked.memory, asked.turn, answer)
+
+    def _write(self, asked: Asked, memory: UserMemory, turn: wire.Turn, answer: str | None) -> None:
+        model = asked.body.get("model")
+        parts: list[tuple[str, str, dict[str, Any]]] = [(turn.text, f"proxy-{turn.said}", {"at": asked.at})]
+        if answer:
+            more = {"role": "assistant", "model": str(model)[:256] if model else None}
+            parts.append((answer, f"proxy-{turn.asked}-answer", more))
+        for text, id, options in parts:
+            said = _fit(without_marked(text), self._store)
+            if not said:
+                continue
+            try:
+                memory.observe(said, id=id, session=asked.session, **options)
+            except Conflict:
+                log.info("the answer to this turn is kept already, and was another one")
+            except TenutoError as error:
+                log.error("a message was not kept: %s", error.code)
+
+    # --- what passes through ------------------------------------------------------------------------------------------
+
+    async def _pass(self, request: Request, method: str, path: str) -> Response:
+        try:
+            credential = self._resolve(request.headers)
+            base = self._upstream.openai
+            if base is None:
+                raise InputError("This proxy has no upstream for openai: start it with one.", code="no_upstream")
+            content = await _body(request, self._store.deps.policy.proxy.body_bytes) if method == "POST" else None
+        except TenutoError as error:
+            return refusal("openai", error)
+        url = f"{base.rstrip('/')}{path}"
+        headers = self._headers(request, credential)
+        try:
+            response = await self._http().request(
+                method, url, params=request.url.query, content=content, headers=headers
+            )
+        except httpx.HTTPError as error:
+            return unreachable("openai", url, error)
+        return Response(response.content, response.status_code, _answer_headers(response))
+
+    def _headers(self, request: Request, credential: Credential) -> dict[str, str]:
+        dropped = DROPPED_REQUEST | (KEYS if self._upstream.key is not None or not credential.forward_key else set())
+        kept = {k: v for k, v in request.headers.items() if k not in dropped and not k.startswith(OURS)}
+        kept["accept-encoding"] = "identity"
+        if self._upstream.key is not None:
+            anthropic = "anthropic-version" in request.headers
+            kept |= (
+                {"x-api-key": self._upstream.key} if anthropic else {"authorization": f"Bearer {self._upstream.key}"}
+            )
+        return kept
+
+    def _http(self) -> httpx.AsyncClient:
+        if self._client is None:
+            policy = self._store.deps.policy.proxy
+            timeout = httpx.Timeout(policy.timeout.total_seconds(), connect=policy.connect.total_seconds())
+            limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+            self._client = httpx.AsyncClient(timeout=timeout, limits=limits, transport=self._transport)
+        return self._client
+
+
+def proxy_app(
+    store: Tenuto, upstream: Upstream, resolve: Resolver, *, transport: httpx.AsyncBaseTransport | None = None
+) -> Starlette:
+    """The proxy as an application of its own."""
+    proxy = Proxy(store, upstream, resolve, transport=transport)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await proxy.aclose()
+
+    return Starlette(routes=proxy.routes(), lifespan=lifespan)
+
+
+def refusal(dialect: str, error: TenutoError) -> Response:
+    """An error of the proxy itself, in the words of the wire format."""
+    status = 413 if error.code == "body_too_large" else 401 if error.code == "key_refused" else 400
+    if isinstance(error, Denied) and status == 400:
+        status = 403
+    return _error(dialect, status, error.message, error.code)
+
+
+def unreachable(dialect: str, url: str, error: httpx.HTTPError) -> Response:
+    """The upstream did not answer: say so, and that the message was kept."""
+    late = isinstance(error, httpx.TimeoutException)
+    what = "did not answer in time" if late else "cannot be reached"
+    message = f"The upstream {url} {what}; what you said is kept. Try again."
+    return _error(dialect, 504 if late else 502, message, "upstream_timeout" if late else "upstream_unreachable")
+
+
+def _error(dialect: str, status: int, message: str, code: str) -> Response:
+    if dialect == "anthropic":
+        body: dict[str, Any] = {"type": "error", "error": {"type": code, "message": message}}
+    else:
+        body = {"error": {"message": message, "type": "tenuto", "param": None, "code": code}}
+    return Response(msgspec.json.encode(body), status, media_type="application/json")
+
+
+async def _body(request: Request, most: int) -> bytes:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise InputError(f"The request is larger than {most:,} bytes.", code="body_too_large")
+        parts.append(part)
+    return b"".join(parts)
+
+
+async def _json_body(request: Request, most: int) -> wire.Body:
+    """The request: what is read of it decoded, everything else byte for byte as the client wrote it."""
+    try:
+        raw = msgspec.json.decode(await _body(request, most), type=dict[str, msgspec.Raw])
+        return {name: msgspec.json.decode(value) if name in READ else value for name, value in raw.items()}
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise InputError("The body is not a JSON object.", code="body_invalid") from None
+
+
+def _decode(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def _anthropic_user(body: Mapping[str, Any]) -> Any:
+    metadata = body.get("metadata")
+    return metadata.get("user_id") if isinstance(metadata, Mapping) else None
+
+
+def _answer_headers(response: httpx.Response) -> dict[str, str]:
+    return {k: v for k, v in response.headers.items() if k not in DROPPED_ANSWER}
+
+
+def _fit(text: str, store: Tenuto) -> str:
+    """What can be kept of a text: without NUL and half characters, cut at the limit of one message."""
+    clean = text.replace("\x00", "").encode("utf-8", "replace")
+    return clean[: store.deps.policy.limits.text_bytes].decode("utf-8", "ignore").strip()

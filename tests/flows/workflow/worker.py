@@ -1,0 +1,99 @@
+"""One of two processes that talk to the same workflows.
+
+    python -m tests.flows.workflow.worker URL SEED ACTIONS [careless]
+
+Prints one JSON line per turn that it made. ``careless`` decides on a record that was read before the lock: what the
+judge of the two processes must notice.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.flows.workflow.world import NO, NOISE, STATES, YES, Note, World
+
+import tenuto
+from tenuto.workflow import advance
+
+PER_WORKFLOW = 40
+CONFIRM_WITHIN = 0.4
+"""Seconds, so that a few of the confirmations come too late."""
+ROGUE = (
+    "nonsense",
+    '{"changes": [{"op": "replace", "path": "/state", "value": "SAVED"}, {"op": "add", "path": "/topic", "value": 7}]}',
+    '{"changes": [{"op": "replace", "path": "/language", "value": "java", "explicit": true, "confidence": 1}]}',
+)
+
+
+def main(url: str, seed: int, actions: int, careless: bool) -> None:
+    chance = random.Random(seed)
+    policy = {"workflow": {"confirm_within": CONFIRM_WITHIN}}
+    store = tenuto.open(url, background=False, policy=policy)
+    if careless:
+        _decide_too_early()
+    for round in range(actions // PER_WORKFLOW):
+        world = World(lambda clock, model: store, id=f"w{round}", prefix=f"p{seed}-")
+        world.resends = not careless
+        for _ in range(PER_WORKFLOW):
+            _act(world, chance)
+        for turn, note in world.notes.items():
+            print(json.dumps({"workflow": world.id, "turn": turn, **note.plain()}))
+    store.close()
+
+
+def _act(world: World, chance: random.Random) -> None:
+    channel, device = chance.choice(["web", "sms"]), chance.randrange(2)
+    said = _statement(chance)
+    proposal = [{"op": "replace", "path": f"/{said[0]}", "value": said[1], "confidence": 1.0}]
+    choices: list[tuple[int, Callable[[], Any]]] = [
+        (5, lambda: world.state(*said, channel, device)),
+        (4, lambda: world.propose(proposal, channel)),
+        (6, lambda: world.consent(chance.choice(YES), channel, device)),
+        (2, lambda: world.consent(chance.choice(NO), channel, device)),
+        (1, lambda: world.say("talk", chance.choice(NOISE), channel, device)),
+        (1, lambda: world.hostile(chance.choice(ROGUE), channel)),
+        (1, lambda: world.outside(*said, channel)),
+        (1, lambda: world.press("yes", None, channel, device)),
+        (2, lambda: world.move(chance.choice(STATES), channel)),
+        (1, lambda: time.sleep(chance.choice([0.01, CONFIRM_WITHIN]))),
+        (1, lambda: world.restart(store=False)),
+    ]
+    chance.choices([act for _, act in choices], [weight for weight, _ in choices])[0]()
+
+
+def _statement(chance: random.Random) -> tuple[str, Any]:
+    field = chance.choice(["language", "problem_count", "difficulty_plan", "topic"])
+    plan = {name: chance.randrange(2) for name in ("easy", "medium", "hard")}
+    value = {
+        "language": chance.choice(["python", "java", "sql"]),
+        "problem_count": chance.randrange(1, 4),
+        "difficulty_plan": plan,
+        "topic": chance.choice(["loops", "arrays"]),
+    }[field]
+    return field, value
+
+
+def _decide_too_early() -> None:
+    change = advance.change
+
+    def careless(deps: Any, scope: Any, definition: Any, id: str, decision: Any, **more: Any) -> Any:
+        before = advance.read(deps, scope, definition, id)
+        time.sleep(0.002)
+        return change(deps, scope, definition, id, lambda _, now: decision(before, now), **more)
+
+    advance.change = careless
+
+
+def note_of(line: dict[str, Any]) -> Note:
+    """What a line stands for."""
+    known = {name: value for name, value in line.items() if name not in ("workflow", "turn")}
+    return Note(**{**known, "applied": tuple(known["applied"])})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), "careless" in sys.argv[4:])
