@@ -34,6 +34,7 @@ from tenuto.privacy.keys import provider as key_provider
 from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
+from tenuto.providers.bus import open_bus
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
@@ -58,6 +59,7 @@ class Tenuto:
         self._background = background
         self._runner = Runner(deps, HANDLERS)
         self._closed = False
+        deps.store.when_events(deps.bus.publish)
         _OPEN.add(self)
         self._wake()
 
@@ -164,6 +166,7 @@ class Tenuto:
         if not self._closed:
             self._closed = True
             self._runner.stop()
+            self.deps.bus.close()
             self.deps.store.close()
             if self.deps.working is not None:
                 self.deps.working.close()
@@ -233,6 +236,7 @@ def open(
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
         model=chosen,
+        bus=open_bus(redis or settings.connection("redis"), where, rules.context.batch),
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
         model_key_seals=_model_key_seals(),
     )

@@ -7,7 +7,7 @@ look across users (leases, sweeps, the list of users) return ids and jobs, never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -153,8 +153,8 @@ class Store(Protocol):
     def address(self, channel: str, address: str) -> AbstractContextManager[AddressBook]:
         """One address, to claim or release it and to keep its challenges; an exception undoes all of it."""
 
-    def when_events(self, callback: Callable[[str], None] | None) -> None:
-        """Call ``callback(user)`` after each commit that wrote an event of that user."""
+    def when_events(self, callback: Callable[[str, int], None] | None) -> None:
+        """Call ``callback(user, seq)`` after each commit that wrote an event of that user; ``seq`` is the last one's."""
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         """User ids in order: for sweeps and operators."""
@@ -267,11 +267,15 @@ class WorkingMemory(Protocol):
 
 
 class Bus(Protocol):
-    """Tells subscribers that a user has new events. Carries the event, keeps nothing."""
+    """Tells listeners that a user has new events, in this process and others. Carries no content, keeps nothing."""
 
-    def publish(self, user: str, events: Iterable[Event]) -> None: ...
+    def publish(self, user: str, seq: int) -> None:
+        """The user's newest event has this number. Returns at once; never raises."""
 
-    def subscribe(self, user: str) -> AbstractContextManager[Iterator[Event]]: ...
+    def listen(self, user: str, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call ``heard`` (from any thread) whenever something was published of the user; a function that ends it."""
+
+    def close(self) -> None: ...
 
 
 class Vault(Protocol):

@@ -37,11 +37,12 @@ from tenuto.recall.surround import cards, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
-from tenuto.records.operations import Act, Receipt
+from tenuto.records.operations import Act, Event, Receipt
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Identity, Scope
 from tenuto.records.transfer import Import
 from tenuto.records.workflow import Outcome, Workflow
+from tenuto.sync.subscribe import Subscription, events
 from tenuto.transfer.export import export
 from tenuto.transfer.files import Progress, estimate_file, find_import, import_file, imports
 from tenuto.transfer.report import Estimate
@@ -388,6 +389,16 @@ class UserMemory:
         believed = vouch(self._deps, self._scope, find_import(self._deps, self._scope, import_id))
         self._wake()
         return believed
+
+    # --- live ---------------------------------------------------------------------------------------------------------
+
+    def events(self, *, after: int = 0, limit: int = 500) -> list[Event]:
+        """What happened, in order, after the event with this number."""
+        return events(self._deps, self.id, after, limit)
+
+    def subscribe(self, *, after: int | None = None) -> Subscription:
+        """Follow what happens, on any channel and from any process: from now on, or after an event's number."""
+        return Subscription(self._deps, self.id, after)
 
     # --- addresses ----------------------------------------------------------------------------------------------------
 

@@ -170,7 +170,7 @@ class MemoryTransaction(MemoryReader):
         super().__init__(space, user)
         self._now = now
         self._undo: list[Callable[[], None]] = []
-        self.happened = False
+        self.happened = 0
 
     def put(self, *records: Any) -> None:
         for record in records:
@@ -228,7 +228,8 @@ class MemoryTransaction(MemoryReader):
             record = evolve(record, seq=self._advance(seq=1).seq)
         if type_ is Job:
             record = evolve(record, user_id=self._user)
-        self.happened = self.happened or type_ is Event
+        if type_ is Event:
+            self.happened = record.seq
         mark = UNIQUE[type_](record) if type_ in UNIQUE else None
         holder = self._space.unique[type_].get(mark) if mark is not None else None
         if (record.id in rows and not replace) or (holder is not None and holder != record.id):
@@ -303,7 +304,7 @@ class InMemoryStore:
         self._spaces: dict[str, Space] = {}
         self._holders: dict[tuple[str, str], str] = {}
         self._challenges: dict[tuple[str, str], dict[str, Challenge]] = {}
-        self._on_events: Callable[[str], None] | None = None
+        self._on_events: Callable[[str, int], None] | None = None
         self._facts: dict[str, str] = {}
         self._closed = False
 
@@ -330,7 +331,7 @@ class InMemoryStore:
                 if space.user is None:
                     self._spaces.pop(user, None)
         if transaction.happened and self._on_events is not None:
-            self._on_events(user)
+            self._on_events(user, transaction.happened)
 
     def holder(self, channel: str, address: str) -> str | None:
         with self._locked():
@@ -347,7 +348,7 @@ class InMemoryStore:
                 self._holders, self._challenges = before
                 raise
 
-    def when_events(self, callback: Callable[[str], None] | None) -> None:
+    def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         self._on_events = callback
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:

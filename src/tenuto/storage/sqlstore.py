@@ -31,7 +31,7 @@ class SqlStore:
         self._vault = vault
         self._clock = clock
         self._sql = queries.load(engine.dialect)
-        self._on_events: Callable[[str], None] | None = None
+        self._on_events: Callable[[str, int], None] | None = None
 
     @property
     def url(self) -> str:
@@ -49,7 +49,7 @@ class SqlStore:
             yield transaction
             transaction.flush()
         if transaction.happened and self._on_events is not None:
-            self._on_events(user)
+            self._on_events(user, transaction.happened)
 
     def holder(self, channel: str, address: str) -> str | None:
         with self._engine.reading(NOBODY) as connection:
@@ -63,7 +63,7 @@ class SqlStore:
             place = place_of(self._vault, channel, address)
             yield SqlAddress(connection, self._engine.dialect, self._vault, place, micros(self._clock()))
 
-    def when_events(self, callback: Callable[[str], None] | None) -> None:
+    def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         self._on_events = callback
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:

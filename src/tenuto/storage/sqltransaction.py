@@ -155,8 +155,8 @@ class SqlTransaction(SqlReader):
         self._seq: int = rows[0][1] if rows else 0
         self._epoch: int = rows[0][2] if rows else 0
         self._begun = (self._seq, self._epoch)
-        self.happened = False
-        """Whether an event was written."""
+        self.happened = 0
+        """The number of the last event that was written."""
 
     def put(self, *records: Any) -> None:
         for type_, alike in groupby(records, type):
@@ -248,7 +248,8 @@ class SqlTransaction(SqlReader):
         row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
         if row.get("seq") == 0:
             row["seq"] = self._next()
-        self.happened = self.happened or table.type is Event
+        if table.type is Event:
+            self.happened = row["seq"]
         return row
 
     def _revision(self, table: Table, id: str) -> int:

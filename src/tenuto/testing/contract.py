@@ -366,11 +366,11 @@ class StoreContract:
         assert len(won) == 1 and store.holder("sms", "+390000001") == won[0]
 
     def test_whoever_listens_hears_of_events_after_the_commit(self, store: Store) -> None:
-        heard: list[tuple[str, int]] = []
+        heard: list[tuple[str, int, int]] = []
 
-        def listen(user: str) -> None:
+        def listen(user: str, seq: int) -> None:
             with store.reading(user) as reader:
-                heard.append((user, reader.count(Event)))
+                heard.append((user, seq, reader.count(Event)))
 
         store.when_events(listen)
         put(store, ANA, message())
@@ -378,7 +378,7 @@ class StoreContract:
         with suppress(ZeroDivisionError), store.writing(ANA) as tx:
             tx.put(Event(id="evt_2", kind="k", at=NOW, subject_kind="message", subject_id="msg_1"))
             raise ZeroDivisionError
-        assert heard == [(ANA, 1)]
+        assert heard == [(ANA, 2, 1)]
 
     # --- many at once -------------------------------------------------------------------------------------------------
 

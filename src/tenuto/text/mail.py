@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import policy as email_policy
 from email.errors import MessageError
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 
@@ -143,7 +143,7 @@ def _body(message: EmailMessage, html_bytes: int) -> str:
     return text
 
 
-def _content(part: EmailMessage) -> str:
+def _content(part: MIMEPart) -> str:
     try:
         return str(part.get_content())
     except (LookupError, UnicodeError, KeyError, ValueError):
