@@ -41,8 +41,10 @@ from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
+from tenuto.receiving import receive
 from tenuto.records.access import ApiKey
-from tenuto.records.operations import Job
+from tenuto.records.channel import Envelope
+from tenuto.records.operations import Job, Receipt
 from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
@@ -84,6 +86,12 @@ class Tenuto:
         """Register a workflow definition: one made in code, or the file that holds one."""
         made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
         return self.deps.definitions.add(made)
+
+    def receive(self, envelope: Envelope) -> Receipt:
+        """Keep what arrived on a channel, for whomever the address belongs to."""
+        receipt = receive(self.deps, envelope)
+        self._wake()
+        return receipt
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""

@@ -53,6 +53,8 @@ class Mail:
     attachments: tuple[dict[str, str | int | None], ...]
     automatic: bool
     """Sent by a program: a list, a bounce, an automatic reply."""
+    forged: bool = False
+    """The receiving server says that the sender is not who they claim to be."""
 
 
 def read(raw: bytes, *, html_bytes: int = 1024**2) -> Mail:
@@ -95,6 +97,7 @@ def _mail(message: EmailMessage, html_bytes: int) -> Mail:
         thread=references[0] if references else reply_to or id,
         attachments=tuple(_attachments(message)),
         automatic=_automatic(message),
+        forged=_forged(message),
     )
 
 
@@ -187,6 +190,14 @@ def _attachments(message: EmailMessage) -> list[dict[str, str | int | None]]:
         size = len(payload) if isinstance(payload, bytes) else None
         found.append({"name": part.get_filename(), "type": part.get_content_type(), "size": size})
     return found[:50]
+
+
+def _forged(message: EmailMessage) -> bool:
+    """What the first Authentication-Results says (the receiving server puts its own on top). None says nothing."""
+    results = _header(message, "authentication-results").lower()
+    if "dmarc=fail" in results:
+        return True
+    return "spf=fail" in results and "dkim=pass" not in results
 
 
 def _automatic(message: EmailMessage) -> bool:
