@@ -26,7 +26,7 @@ PACK_SOURCES := $(addprefix packages/tenuto-minilm/,pyproject.toml hatch_build.p
 # uv is fast; pip is the way out on a machine whose package index only pip knows.
 install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
 
-.PHONY: help demo test check lint types imports format unit bench pack setup setup-test lock clean
+.PHONY: help demo test check lint types imports format unit docs bench pack setup setup-test lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ unit: setup-test
 format: setup-test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: setup-test ## write the pages that are made from the code
+	$(BIN)/python docs/make.py
 
 bench: setup-test ## measure, and print the figures
 	$(BIN)/python -m bench

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +18,7 @@ from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.observe import check, observe
+from tenuto.ingest.observe import check, observe, observe_many
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
@@ -33,7 +33,7 @@ from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
-from tenuto.recall.surround import cards, session_context
+from tenuto.recall.surround import Kept, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
@@ -104,6 +104,16 @@ class UserMemory:
             self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
 
+    def observe_many(self, messages: Sequence[Mapping[str, Any]]) -> list[Receipt]:
+        """Keep several things said, all or none. Each is a mapping of ``text`` and the options of ``observe``."""
+        batch = [check(self._deps, **message) for message in messages]
+        receipts = observe_many(self._deps, self._scope, batch)
+        self._wake()
+        for receipt, incoming in zip(receipts, batch, strict=True):
+            if receipt.act is Act.INSERTED:
+                self.working.heard(receipt, incoming.role, incoming.content)
+        return receipts
+
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
@@ -126,16 +136,20 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
-        hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
-        lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
-        known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]
+        limit = self._deps.policy.context.relevant
+        hits = recall(self._deps, self._scope, message, limit=limit)
+
+        def lasting(query: str) -> Sequence[Kept]:
+            found = hits if query == message else recall(self._deps, self._scope, query, limit=limit)
+            return session_context(self._deps, self._scope, query, found, session=session, refresh=refresh)
+
         return build(
             self._deps,
             self._scope,
             message,
             hits=hits,
-            semantic=lasting,
-            cards=known,
+            lasting=lasting,
+            refresh=refresh,
             budget=budget,
             session=session,
             **options,
@@ -468,17 +482,16 @@ class UserMemory:
         return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
-        """The workflow with this id, or the last one that lives in the session with this id."""
+        """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
         with self._deps.store.reading(self.id) as reader:
             found = reader.get(Workflow, id)
-            here = (
-                [found] if found else reader.find(Workflow, Where("session_id", "=", id), order="-updated_at", limit=1)
-            )
-        if not here:
-            raise NotFound(
-                f"There is no workflow '{id[:80]}', and none in a session of that id.", code="workflow_unknown"
-            )
-        return self.workflow(here[0].definition, here[0].id)
+            if found is None:
+                sessions = [id, *reader.ids(Session, Where("external_id", "=", id))]
+                living = reader.find(Workflow, Where("session_id", "in", sessions), order="-updated_at", limit=1)
+                found = living[0] if living else None
+        if found is None:
+            raise NotFound(f"There is no workflow '{id[:80]}', and none in such a session.", code="workflow_unknown")
+        return self.workflow(found.definition, found.id)
 
     def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
         """Workflows, the last touched first."""

@@ -37,7 +37,7 @@ class Column:
     keyed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
 

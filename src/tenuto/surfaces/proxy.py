@@ -314,20 +314,20 @@ class Proxy:
 
     def _write(self, asked: Asked, memory: UserMemory, turn: wire.Turn, answer: str | None) -> None:
         model = asked.body.get("model")
-        parts: list[tuple[str, str, dict[str, Any]]] = [(turn.text, f"proxy-{turn.said}", {"at": asked.at})]
-        if answer:
-            more = {"role": "assistant", "model": str(model)[:256] if model else None}
-            parts.append((answer, f"proxy-{turn.asked}-answer", more))
-        for text, id, options in parts:
-            said = _fit(without_marked(text), self._store)
-            if not said:
-                continue
-            try:
-                memory.observe(said, id=id, session=asked.session, **options)
-            except Conflict:
-                log.info("the answer to this turn is kept already, and was another one")
-            except TenutoError as error:
-                log.error("a message was not kept: %s", error.code)
+        said = {"text": _fit(without_marked(turn.text), self._store), "id": f"proxy-{turn.said}", "at": asked.at}
+        reply = {
+            "text": _fit(without_marked(answer or ""), self._store),
+            "id": f"proxy-{turn.asked}-answer",
+            "role": "assistant",
+            "model": str(model)[:256] if model else None,
+        }
+        both = [part | {"session": asked.session} for part in (said, reply) if part["text"]]
+        try:
+            memory.observe_many(both)
+        except Conflict:
+            log.info("this turn is kept already, with another answer")
+        except TenutoError as error:
+            log.error("a turn was not kept: %s", error.code)
 
     # --- what passes through ------------------------------------------------------------------------------------------
 

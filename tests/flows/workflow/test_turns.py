@@ -429,6 +429,9 @@ def test_workflows_are_found_and_belong_to_their_persona(desk: Desk) -> None:
     session = stored(desk, work.id).session_id
     assert session is not None
     assert coach.workflow_of(session).id == work.id
+    mine = coach.observe("in a session of my own", session="mine").session_id
+    other = coach.workflow("activity", session_id=mine)
+    assert coach.workflow_of("mine").id == other.id
     assert coach.workflow_of(work.id).spec == reply.spec
     for stranger in (desk.store.user("ana", persona="nurse"), desk.store.user("bob", persona="coach")):
         with pytest.raises(NotFound):

@@ -28,6 +28,7 @@ from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.verbs import health, listings, memory, operator, privacy, seeds, talk, time
 from tenuto.surfaces.http.watch import Metrics, Watch
+from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
@@ -62,6 +63,8 @@ def create_app(store: Tenuto, *, hosts: Iterable[str] = LOOPBACK, limiter: Limit
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
     for routes in ROUTERS:
         app.include_router(routes)
+    app.include_router(pages.routes)
+    app.include_router(actions.routes)
     if mcp is not None:
         app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
