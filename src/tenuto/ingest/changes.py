@@ -45,8 +45,13 @@ _REPLACED = re.compile(
 _STOPPED = re.compile(
     r"(?<!not )(?<!n't )(?<!never )\b(?:quit|stopped|gave up|given up|cut out|kicked|cancell?ed|sold|got rid "
     r"of|shut down|resigned from|retired from|broke up with|divorced|unsubscribed from|"
-    r"dropped out of|left|am done with|'m done with|no longer (?:\w+ )?)(?! with you\b)(?: (?P<before>(?!me\b|"
+    r"dropped out of|am done with|'m done with|no longer (?:\w+ )?)(?! with you\b)(?: (?P<before>(?!me\b|"
     r"it\b|us\b|off\b|up\b|by\b|in\b|on\b|early\b|home\b|the house\b|for\b).{2,80}))",
+    re.I,
+)
+_LEFT = re.compile(
+    r"\b(?:i|we|he|she|they)(?:'ve| have| has)?(?: just| finally| recently)? left (?P<before>(?!for\b|early\b|"
+    r"home\b|it\b|off\b|me\b|at\b|in\b).{2,60})",
     re.I,
 )
 _NOT_ANY_MORE = re.compile(
@@ -83,7 +88,7 @@ def change(text: str) -> Change | None:
         return Change(match["before"] or _thing(match["what"]), match["after"], "from … to …")
     if match := _REPLACED.search(text):
         return Change(_thing(match["before"]), match["after"], "replaced")
-    if (match := _NOT_ANY_MORE.search(text)) or (match := _STOPPED.search(text)):
+    if (match := _NOT_ANY_MORE.search(text)) or (match := _STOPPED.search(text)) or (match := _LEFT.search(text)):
         return Change(_thing(match["before"]), None, "stopped")
     if _TURNED.search(text):
         return Change(None, None, "changed")

@@ -245,6 +245,8 @@ def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calib
     ]
     if found:
         return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
+    if named and candidate.changed_weakly:
+        return []
     spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
     least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
     near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
