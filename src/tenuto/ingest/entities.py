@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tenuto.ingest.lexicon import shipped, word_list
 from tenuto.records.memory import Entity
@@ -146,24 +147,26 @@ _ADJECTIVE = (
     r"only|good|close|other|own|great|middle|second|first|ex) ){0,2}"
 )
 _NAME = r"[A-Z][a-zé]+(?: [A-Z][a-zé]+)?"
-_PATTERNS: dict[str, re.Pattern[str]] = {}
+_BARE = re.compile(
+    r"(?<![\w'])(?P<rel>Mom|Mum|Dad|Mama|Papa|Mommy|Mummy|Daddy|Grandma|Grandpa|Granny|Nana|Grandad|"
+    r"Granddad)(?= (?!(?:and) you)|'s|[.,!?]|$)"
+)
 
 
-def _pattern(name: str) -> re.Pattern[str]:
-    if not _PATTERNS:
-        relation = _relation_words()
-        _PATTERNS["own"] = re.compile(
-            rf"\b(?:my|our|My|Our|MY) {_ADJECTIVE}(?P<rel>{relation}|{relation.title()})\b(?! (?:of the|day|"
-            rf"card|s\b))(?:,? (?P<name>(?!(?:I|He|She|We|They|The)\b){_NAME}))?(?:'s)?"
-        )
-        _PATTERNS["apposition"] = re.compile(
-            rf"(?P<name>{_NAME})(?:,| is| was|'s| \() (?:my|our) {_ADJECTIVE}(?P<rel>{relation})\b"
-        )
-        _PATTERNS["bare"] = re.compile(
-            r"(?<![\w'])(?P<rel>Mom|Mum|Dad|Mama|Papa|Mommy|Mummy|Daddy|Grandma|Grandpa|Granny|Nana|Grandad|"
-            r"Granddad)(?= (?!(?:and) you)|'s|[.,!?]|$)"
-        )
-    return _PATTERNS[name]
+@lru_cache(maxsize=1)
+def _own() -> re.Pattern[str]:
+    """ "My sister", "our friend Bob"."""
+    relation = _relation_words()
+    return re.compile(
+        rf"\b(?:my|our|My|Our|MY) {_ADJECTIVE}(?P<rel>{relation}|{relation.title()})\b(?! (?:of the|day|"
+        rf"card|s\b))(?:,? (?P<name>(?!(?:I|He|She|We|They|The)\b){_NAME}))?(?:'s)?"
+    )
+
+
+@lru_cache(maxsize=1)
+def _apposition() -> re.Pattern[str]:
+    """ "John, my cofounder"."""
+    return re.compile(rf"(?P<name>{_NAME})(?:,| is| was|'s| \() (?:my|our) {_ADJECTIVE}(?P<rel>{_relation_words()})\b")
 
 
 def mentions(text: str, registry: Registry = EMPTY, limit: int = 50) -> list[Mention]:
@@ -178,16 +181,16 @@ def mentions(text: str, registry: Registry = EMPTY, limit: int = 50) -> list[Men
         if all(mention.id != other.id for other in found):
             found.append(mention)
 
-    for match in _pattern("apposition").finditer(text):
+    for match in _apposition().finditer(text):
         if _could_be_name(match["name"]):
             add(_named_relation(match["name"], match["rel"], match.start(), match.end(), registry))
-    for match in _pattern("own").finditer(text):
+    for match in _own().finditer(text):
         name = match["name"]
         if name and _could_be_name(name):
             add(_named_relation(name, match["rel"], match.start(), match.end(), registry))
         else:
             add(_relation(match["rel"], match.start(), match.end("rel"), registry))
-    for match in _pattern("bare").finditer(text):
+    for match in _BARE.finditer(text):
         add(_relation(match["rel"], match.start(), match.end(), registry))
     for match in _PROJECT.finditer(text):
         name = match["name"] or match["name2"] or match["name3"]
