@@ -60,7 +60,7 @@ _NOT_ANY_MORE = re.compile(
 _TURNED = re.compile(
     r"\b(?:started|began|went back to|back to|returned to|resumed)\b (?P<after>.{2,60}?) again\b|\b(?:i|we|he|"
     r"she)(?:'ve| have| has)? (?:been|was|were|got)? ?(?:promoted|transferred|reassigned|moved|prescribed)\b|"
-    r"\bturns out\b",
+    r"^(?:it )?turns out\b",
     re.I,
 )
 _WEAK = re.compile(
@@ -70,6 +70,11 @@ _WEAK = re.compile(
     r"\b(?:instead of|rather than) (?P<before>[\w' -]{2,40})|\binstead[.!]*$|(?<!right )(?<!while )(?<!years "
     r")(?<!months )(?<!by )(?<!until )(?<!for )\bnow[.!]*$|\b(?:these days|nowadays)[.!]*$|\bexclusively\b|"
     r"\bfrom now on\b",
+    re.I,
+)
+_PROGRESSIVE = re.compile(
+    r"^(?:i'm|i am|we're|we are|i've been|i have been|we've been)(?: \w+ly| now| also)* "
+    r"\w+ing\b",
     re.I,
 )
 _PLANNED = re.compile(
@@ -92,7 +97,7 @@ def change(text: str) -> Change | None:
         return Change(_thing(match["before"]), None, "stopped")
     if _TURNED.search(text):
         return Change(None, None, "changed")
-    if match := _WEAK.search(text):
+    if (match := _WEAK.search(text)) and not (_PROGRESSIVE.match(text) and not match["before"]):
         return Change(_thing(match["before"]), None, "now", weak=True)
     return None
 
