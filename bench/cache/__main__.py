@@ -146,7 +146,9 @@ def main() -> None:
     print(f"\n{'':10}{'tokens sent per session':>26}{'exact':>10}{'OpenAI':>10}{'tokens paid in full':>22}")
     for name, found in rows.items():
         sent = mean(share.sent for share in found)
-        exact, stepped = (sum(getattr(s, part) for s in found) / sum(s.sent for s in found) for part in ("exact", "stepped"))
+        exact, stepped = (
+            sum(getattr(s, part) for s in found) / sum(s.sent for s in found) for part in ("exact", "stepped")
+        )
         print(f"{name:10}{sent:>26,.0f}{exact:>10.1%}{stepped:>10.1%}{sent * (1 - exact):>22,.0f}")
 
 
