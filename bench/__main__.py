@@ -28,9 +28,7 @@ def main() -> int:
     failed = []
     for name in names:
         if name in NEEDS_DATA and not os.environ.get("TENUTO_BENCH_DATA"):
-            print(
-                f"\n== {name}: left out. It needs evaluation data: set TENUTO_BENCH_DATA (python -m bench.{name} --help)"
-            )
+            print(f"\n== {name}: left out, it needs evaluation data (python -m bench.{name} --help)")
             continue
         for arguments in QUICK.get(name, [[]]):
             print(f"\n== {name} {' '.join(arguments)}", flush=True)

@@ -4,6 +4,7 @@ Frozen dataclasses, grouped by room. ``tenuto.open(policy=...)`` takes a :class:
 ``{"session": {"idle_close": 900}}``; :mod:`tenuto.settings` reads the same names from a file or the environment.
 Durations are ``timedelta`` here and seconds in files; importance is 0–10 everywhere; shares are 0–1.
 """
+# Over 400 lines: every number in one place, each with its meaning, is what the file is for.
 
 from __future__ import annotations
 
@@ -128,6 +129,12 @@ class MemoryPolicy:
     """A completed todo counts as a win for this long."""
     model_tokens_per_day: int = 200_000
     """Tokens that extraction may spend per user and day; beyond it the rules take over."""
+    model_cost_per_day: float = 0.0
+    """Money that extraction may spend per user and day, in the currency of the prices; 0 sets no limit."""
+    model_input_price: float = 0.0
+    """Price of a million tokens sent."""
+    model_output_price: float = 0.0
+    """Price of a million tokens received."""
     model_batch_messages: int = 16
     """Most messages that one request to a model carries."""
 
@@ -389,6 +396,29 @@ class IdentityPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportPolicy:
+    batch: int = 2000
+    """Messages in one transaction."""
+    digest: int = 64
+    """Messages that one job looks for memories in."""
+    line_bytes: int = 16 * 1024**2
+    """Longest line or single item of a file; a longer one is skipped and listed."""
+    html_bytes: int = 1024**2
+    """Most of one HTML text that is read."""
+    mail_bytes: int = 64 * 1024**2
+    """Largest single mail; a larger one is skipped and listed."""
+    zip_members: int = 100_000
+    zip_bytes: int = 64 * 1024**3
+    """Most that an archive may unpack to."""
+    zip_ratio: int = 200
+    """An archive's file that unpacks to more than this many times its size (and over 64 MiB) is a bomb."""
+    skips_kept: int = 200
+    """Skipped things that an import lists in full; the rest is counted."""
+    ahead: timedelta = timedelta(days=1)
+    """A date further in the future than this is wrong, and what carries it is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerPolicy:
     body_bytes: int = 4 * 1024**2
     """Largest request body."""
@@ -463,6 +493,7 @@ class Policy:
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
+    importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
 
 

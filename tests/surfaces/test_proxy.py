@@ -1,4 +1,5 @@
 """The memory proxy with the official clients, over real connections, in front of a scripted upstream."""
+# Over 400 lines: the same upstream and clients serve every case.
 
 from __future__ import annotations
 
