@@ -35,7 +35,7 @@ from tenuto.engine import Tenuto
 from tenuto.errors import BudgetTooSmall, Conflict, InputError, TenutoError
 from tenuto.records.context import Context
 from tenuto.surfaces import proxy_wire as wire
-from tenuto.surfaces.proxy_access import Credential, Resolver
+from tenuto.surfaces.proxy_access import Access, Credential
 from tenuto.surfaces.proxy_replies import (
     answer_headers,
     anthropic_user,
@@ -66,7 +66,7 @@ DROPPED_REQUEST = frozenset(
     ]
 )
 KEYS = frozenset({"authorization", "x-api-key"})
-OURS = "x-tenuto-"
+OURS = "tenuto-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +123,11 @@ class Proxy:
     """The routes and what they share. ``client`` is made when it is first needed."""
 
     def __init__(
-        self, store: Tenuto, upstream: Upstream, resolve: Resolver, *, transport: httpx.AsyncBaseTransport | None = None
+        self, store: Tenuto, upstream: Upstream, access: Access, *, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         self._store = store
         self._upstream = upstream
-        self._resolve = resolve
+        self._access = access
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
         self._injected: OrderedDict[tuple[str, ...], tuple[datetime, int, Context]] = OrderedDict()
@@ -186,25 +186,25 @@ class Proxy:
 
     async def _read(self, request: Request, dialect: Dialect) -> Asked:
         """Check the request and put memory into it."""
-        credential = self._resolve(request.headers)
+        credential = await self._access.enter(request)
         if dialect.base(self._upstream) is None:
             raise InputError(f"This proxy has no upstream for {dialect.name}: start it with one.", code="no_upstream")
         body = await json_body(request, self._store.deps.policy.proxy.body_bytes)
         at = self._store.deps.clock()
-        session = request.headers.get("x-tenuto-session")
+        session = request.headers.get("tenuto-session")
         plain = Asked(dialect=dialect, credential=credential, memory=None, session=session, body=body, turn=None, at=at)
-        mode = request.headers.get("x-tenuto-memory", "on").lower()
+        mode = request.headers.get("tenuto-memory", "on").lower()
         turn = wire.find_turn(body.get("messages"), "")
         if mode == "off" or turn is None:
             return plain
-        memory = self._memory(request, credential, body)
+        memory = await self._memory(request, body)
         context: Context | None = None
         try:
             context = await self._context(memory, session, turn)
-            headers = {"x-tenuto-memory": "on", "x-tenuto-tokens": str(context.tokens)}
+            headers = {"tenuto-memory": "on", "tenuto-tokens": str(context.tokens)}
         except TenutoError as error:
             log.warning("going on without memory: %s", error.code)
-            headers = {"x-tenuto-memory": f"failed; {error.code}"}
+            headers = {"tenuto-memory": f"failed; {error.code}"}
         anchor = f"{memory.scope.persona or ''}\x00{session or (context.anchor if context else '')}"
         turn = wire.find_turn(body["messages"], anchor) or turn
         if context is not None:
@@ -220,18 +220,12 @@ class Proxy:
             headers=headers,
         )
 
-    def _memory(self, request: Request, credential: Credential, body: wire.Body) -> UserMemory:
-        named = request.headers.get("x-tenuto-user") or body.get("user") or anthropic_user(body)
-        user = str(named) if named and credential.acts_for_users else credential.user
-        if user is None:
-            raise InputError(
-                "Whose memory? This key acts for users: name one in the field 'user' or the header X-Tenuto-User.",
-                code="user_missing",
-            )
+    async def _memory(self, request: Request, body: wire.Body) -> UserMemory:
+        field = body.get("user") or anthropic_user(body)
         return self._store.user(
-            user,
-            persona=request.headers.get("x-tenuto-persona") or None,
-            channel=request.headers.get("x-tenuto-channel") or "api",
+            await self._access.whose(request, str(field) if field else None),
+            persona=request.headers.get("tenuto-persona") or None,
+            channel=request.headers.get("tenuto-channel") or "api",
         )
 
     async def _context(self, memory: UserMemory, session: str | None, turn: wire.Turn) -> Context:
@@ -331,7 +325,7 @@ class Proxy:
 
     async def _pass(self, request: Request, method: str, path: str) -> Response:
         try:
-            credential = self._resolve(request.headers)
+            credential = await self._access.enter(request)
             base = self._upstream.openai
             if base is None:
                 raise InputError("This proxy has no upstream for openai: start it with one.", code="no_upstream")
@@ -369,10 +363,10 @@ class Proxy:
 
 
 def proxy_app(
-    store: Tenuto, upstream: Upstream, resolve: Resolver, *, transport: httpx.AsyncBaseTransport | None = None
+    store: Tenuto, upstream: Upstream, access: Access, *, transport: httpx.AsyncBaseTransport | None = None
 ) -> Starlette:
     """The proxy as an application of its own."""
-    proxy = Proxy(store, upstream, resolve, transport=transport)
+    proxy = Proxy(store, upstream, access, transport=transport)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -9,7 +9,7 @@ import pytest
 import tenuto
 from tenuto.surfaces.proxy import Upstream as Where
 from tenuto.surfaces.proxy import proxy_app
-from tenuto.surfaces.proxy_access import this_machine
+from tenuto.surfaces.proxy_access import Alone
 from tests.upstream import Served, Upstream
 
 
@@ -19,7 +19,7 @@ def running(tmp_path_factory):
     path = tmp_path_factory.mktemp("proxy") / "store.db"
     with tenuto.open(path, background=False) as store, Served(upstream.app()) as server:
         where = Where(openai=f"{server.url}/v1", anthropic=server.url)
-        with Served(proxy_app(store, where, this_machine(user="me", acts_for_users=True))) as proxy:
+        with Served(proxy_app(store, where, Alone(user="me", acts_for_users=True))) as proxy:
             yield store, upstream, proxy
 
 

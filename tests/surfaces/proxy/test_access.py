@@ -8,14 +8,14 @@ import pytest
 import tenuto
 from tenuto.surfaces.proxy import Upstream as Where
 from tenuto.surfaces.proxy import proxy_app
-from tenuto.surfaces.proxy_access import one_key, this_machine
+from tenuto.surfaces.proxy_access import Alone
 from tests.surfaces.proxy.kit import ask, kept, say
 from tests.upstream import Served
 
 
 def test_a_key_is_asked_for_and_the_user_comes_from_it(store, upstream, running, user):
     where = Where(openai=f"{running[2].url}/v1", key="sk-upstream")
-    app = proxy_app(store, where, one_key("right", user=user, acts_for_users=False))
+    app = proxy_app(store, where, Alone(user=user, key="right"))
     with Served(app) as proxy:
         for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": "Basic right"}, {"x-api-key": "righ"}):
             refused = ask(proxy.url, headers=headers)
@@ -71,22 +71,20 @@ def test_a_huge_message_is_kept_up_to_the_limit(store, upstream, client, user):
 
 def test_a_memory_that_fails_costs_the_memory_and_not_the_answer(upstream, running, tmp_path):
     store = tenuto.open(tmp_path / "gone.db", background=False)
-    with Served(
-        proxy_app(store, Where(openai=f"{running[2].url}/v1"), this_machine(user="me", acts_for_users=False))
-    ) as proxy:
+    with Served(proxy_app(store, Where(openai=f"{running[2].url}/v1"), Alone(user="me"))) as proxy:
         store.close()
         answer = ask(proxy.url)
     assert answer.status_code == 200
-    assert answer.headers["x-tenuto-memory"] == "failed; store_closed"
+    assert answer.headers["tenuto-memory"] == "failed; store_closed"
 
 
 def test_no_upstream_for_a_format(store, user):
-    with Served(proxy_app(store, Where(), this_machine(user=user, acts_for_users=False))) as proxy:
+    with Served(proxy_app(store, Where(), Alone(user=user))) as proxy:
         assert ask(proxy.url).json()["error"]["code"] == "no_upstream"
 
 
 def test_a_key_for_many_users_must_name_one(store):
-    app = proxy_app(store, Where(openai="http://127.0.0.1:9"), this_machine(user=None, acts_for_users=True))
+    app = proxy_app(store, Where(openai="http://127.0.0.1:9"), Alone(user=None, acts_for_users=True))
     with Served(app) as proxy:
         refused = ask(proxy.url, json={"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
     assert refused.status_code == 400

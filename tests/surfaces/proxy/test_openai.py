@@ -15,7 +15,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message
 from tenuto.surfaces.proxy import Upstream as Where
 from tenuto.surfaces.proxy import proxy_app
-from tenuto.surfaces.proxy_access import this_machine
+from tenuto.surfaces.proxy_access import Alone
 from tests.surfaces.proxy.kit import kept, pin, say
 from tests.upstream import Served, Step
 
@@ -116,7 +116,7 @@ def test_a_retry_is_the_same_turn(store, upstream, running, user):
 def test_a_retry_that_another_process_serves_is_the_same_turn(store, upstream, client, running, user):
     say(client, user, "Only once.")
     where = Where(openai=f"{upstream_url(upstream, running)}/v1")
-    with Served(proxy_app(store, where, this_machine(user="me", acts_for_users=True))) as other:
+    with Served(proxy_app(store, where, Alone(user="me", acts_for_users=True))) as other:
         upstream.script(Step(text="Another answer."))
         with openai.OpenAI(base_url=f"{other.url}/v1", api_key="k", max_retries=0) as second:
             say(second, user, "Only once.")
@@ -149,7 +149,7 @@ def test_upstream_errors_pass_through_unchanged_and_the_message_is_kept(store, u
 
 
 def test_an_upstream_that_is_down_is_a_502_and_the_message_is_kept(store, user):
-    app = proxy_app(store, Where(openai="http://127.0.0.1:9/v1"), this_machine(user=user, acts_for_users=False))
+    app = proxy_app(store, Where(openai="http://127.0.0.1:9/v1"), Alone(user=user))
     with Served(app) as proxy, openai.OpenAI(base_url=f"{proxy.url}/v1", api_key="k", max_retries=0) as client:
         with pytest.raises(openai.InternalServerError) as caught:
             say(client, "somebody else", "Keep me.")
@@ -197,18 +197,18 @@ def test_injected_text_is_never_kept_again(store, upstream, client, user):
 
 
 def test_persona_session_and_channel_by_header(store, upstream, client, user):
-    headers = {"X-Tenuto-Persona": "coach", "X-Tenuto-Session": "chat-7", "X-Tenuto-Channel": "web"}
+    headers = {"Tenuto-Persona": "coach", "Tenuto-Session": "chat-7", "Tenuto-Channel": "web"}
     say(client, user, "Hello coach", extra_headers=headers)
     session = store.user(user, persona="coach").sessions()[0]
     assert (session.persona, session.external_id, session.channel) == ("coach", "chat-7", "web")
-    assert not any(name.startswith("x-tenuto") for name in upstream.headers[-1])
+    assert not any(name.startswith("tenuto-") for name in upstream.headers[-1])
 
 
 def test_memory_can_be_switched_off_or_only_read(store, upstream, client, user):
     pin(store, user)
-    say(client, user, "Nothing of this.", extra_headers={"X-Tenuto-Memory": "off"})
+    say(client, user, "Nothing of this.", extra_headers={"Tenuto-Memory": "off"})
     assert upstream.asked[-1]["messages"] == [{"role": "user", "content": "Nothing of this."}]
-    say(client, user, "Read only.", extra_headers={"X-Tenuto-Memory": "read"})
+    say(client, user, "Read only.", extra_headers={"Tenuto-Memory": "read"})
     assert "penicillin" in json.dumps(upstream.asked[-1])
     assert kept(store, user) == []
 
