@@ -19,7 +19,7 @@ from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.observe import check, observe, observe_many
+from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
@@ -104,16 +104,6 @@ class UserMemory:
         if receipt.act is Act.INSERTED:
             self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
-
-    def observe_many(self, messages: Sequence[Mapping[str, Any]]) -> list[Receipt]:
-        """Keep several things said, all or none. Each is a mapping of ``text`` and the options of ``observe``."""
-        batch = [check(self._deps, **message) for message in messages]
-        receipts = observe_many(self._deps, self._scope, batch)
-        self._wake()
-        for receipt, incoming in zip(receipts, batch, strict=True):
-            if receipt.act is Act.INSERTED:
-                self.working.heard(receipt, incoming.role, incoming.content)
-        return receipts
 
     @property
     def working(self) -> Working:
