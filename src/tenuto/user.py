@@ -114,6 +114,7 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
+        close.catch_up(self._deps, self._scope)
         hits = recall(self._deps, self._scope, message, limit=self._deps.policy.context.relevant)
         lasting = session_context(self._deps, self._scope, message, hits, session=session, refresh=refresh)
         known = [(card.entity, str(card)) for card in cards(self._deps, self._scope, message, hits)]

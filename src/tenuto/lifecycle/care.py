@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.errors import EmbedderError
+from tenuto.errors import EmbedderError, TenutoError
 from tenuto.lifecycle import cues, fade
 from tenuto.lifecycle import curate as decide
 from tenuto.lifecycle.curate import Plan
@@ -86,8 +86,14 @@ def curate(deps: Deps, user: str, *, dry_run: bool = False) -> CurateReport:
 
 
 def on_curate(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``curate`` jobs."""
-    curate(deps, user)
+    """The handler of ``curate`` jobs. A failure is on the job's row and in the session state."""
+    try:
+        curate(deps, user)
+    except TenutoError as error:
+        with deps.store.writing(user) as tx:
+            shared = tx.get(SessionState, "") or SessionState(id="")
+            tx.put(evolve(shared, curator_last_error=f"{error.code}: {error.message}"[:300]))
+        raise
 
 
 def on_fade(deps: Deps, user: str, jobs: list[Job]) -> None:

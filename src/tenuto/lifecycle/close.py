@@ -72,6 +72,20 @@ def _set_closed(
     return closed
 
 
+def catch_up(deps: Deps, scope: Scope) -> None:
+    """Classify the persona's last ended session now, if its job has not come to it: who returns finds it summarised.
+
+    Only by rules, which takes milliseconds; where a model is configured the job is left to ask it.
+    """
+    if deps.model is not None:
+        return
+    with deps.store.reading(scope.user) as reader:
+        ended = Where("status", "=", SessionStatus.CLOSED)
+        last = reader.find(Session, same("persona", scope.persona), ended, order="-last_activity_at", limit=1)
+    if last and not last[0].classified_turns:
+        _classify_part(deps, scope.user, last[0].id)
+
+
 # --- the job ----------------------------------------------------------------------------------------------------------
 
 
@@ -153,7 +167,8 @@ def _record(
     if deps.model is None:
         return rules, None
     try:
-        return ask_record(deps.model, deps.policy.model, messages, rules, before), None
+        own = [name for name in state.axes_of(session.persona, deps.policy.agent) if name not in state.SHIPPED]
+        return ask_record(deps.model, deps.policy.model, messages, rules, before, own), None
     except ModelError as error:
         return rules, f"{error.code}: {error.message}"[:300]
 
@@ -215,7 +230,7 @@ def _write(
     ]
     tx.put(*points)
     index(deps, tx, points, now)
-    _move_state(deps, tx, session, net, now)
+    _move_state(deps, tx, session, _net(net, record, prior), now)
     _follow_up(deps, tx, session, record, now)
     tell(
         deps,
@@ -246,10 +261,16 @@ def _draft(record: Record, messages: list[Message], prior: Summary | None, note:
     )
 
 
-def _move_state(deps: Deps, tx: Transaction, session: Session, net: Deltas, now: datetime) -> None:
+def _net(net: Deltas, record: Record, prior: Summary | None) -> dict[str, float]:
+    """What is still to be applied to each axis."""
+    before: Mapping[str, float] = (prior.structured.get("axes") if prior else None) or {}
+    own = {name: delta - before.get(name, 0.0) for name, delta in record.axes.items()}
+    return {"mood": net.mood, "connection": net.connection, "attunement": net.attunement, **own}
+
+
+def _move_state(deps: Deps, tx: Transaction, session: Session, deltas: Mapping[str, float], now: datetime) -> None:
     policy = deps.policy.agent
     before = tx.get(AgentState, session.persona or "") or state.fresh(session.persona, policy, now)
-    deltas: Mapping[str, float] = {"mood": net.mood, "connection": net.connection, "attunement": net.attunement}
     after, changes = state.moved(
         before,
         state.axes_of(session.persona, policy),

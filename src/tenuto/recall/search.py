@@ -18,6 +18,7 @@ import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
+from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import distinct
@@ -32,6 +33,7 @@ from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import about_now, about_past, span
 from tenuto.records.base import from_micros
 from tenuto.records.conversation import Message
+from tenuto.records.memory import Memory
 from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
@@ -189,7 +191,8 @@ class _Search:
             if verdict.passed:
                 parts = {name: float(part[place]) for name, part in pool.parts.items()}
                 self.gated.rules[record.id] = verdict
-                self.gated.candidates.append(as_candidate(record, from_micros(int(said[row])), cosine, parts))
+                left = strength(record, self.asked.now, self.deps.policy.fading) if isinstance(record, Memory) else 1.0
+                self.gated.candidates.append(as_candidate(record, from_micros(int(said[row])), cosine, parts, left))
 
     def _newest_first(self, ranked: list[Scored], pool: Pool) -> list[Scored]:
         if len(ranked) < 2 or self.query.vector is None:
