@@ -99,8 +99,9 @@ def on_curate(deps: Deps, user: str, jobs: list[Job]) -> None:
 def on_fade(deps: Deps, user: str, jobs: list[Job]) -> None:
     """The handler of ``fade`` jobs: only the archiving of what has faded."""
     now = deps.clock()
+    unimportant = Where("importance", "<=", deps.policy.fading.archive_importance)
     with deps.store.reading(user) as reader:
-        faded = tuple(fade.plan(_memories(reader), now, deps.policy.fading))
+        faded = tuple(fade.plan(reader.find(Memory, _RECALLED, unimportant), now, deps.policy.fading))
     if faded:
         with deps.store.writing(user) as tx:
             applied, left = _apply(deps, tx, Plan(archives=faded), now)
@@ -127,6 +128,7 @@ def plan(deps: Deps, user: str, now: datetime) -> Plan:
         threshold=deps.embedder.calibration.upgrade,
         now=now,
         policy=deps.policy,
+        since=since,
     )
 
 

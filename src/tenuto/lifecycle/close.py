@@ -23,7 +23,7 @@ from tenuto.lifecycle.classify import Record, classify
 from tenuto.lifecycle.model_summaries import ask_record
 from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
 from tenuto.lifecycle.summarise import Draft, compression, importance_of
-from tenuto.lifecycle.writing import current, enqueue, index, same, tell, write_summary
+from tenuto.lifecycle.writing import current, enqueue, index, record_of, same, tell, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind
@@ -127,7 +127,7 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
         session = reader.get(Session, session_id)
         if session is None:
             return False
-        prior = _session_summary(reader, session_id)
+        prior = record_of(reader, session_id)
         messages = _new_messages(reader, session_id, prior)
         names = [
             entity.label
@@ -143,10 +143,6 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
             return False
         _write(deps, tx, fresh, messages, prior, record, note, now)
     return len(messages) == PART
-
-
-def _session_summary(reader: Reader, session_id: str) -> Summary | None:
-    return current(reader, SummaryKind.SESSION, Where("session_id", "=", session_id))
 
 
 def _new_messages(reader: Reader, session_id: str, prior: Summary | None) -> list[Message]:
