@@ -3,7 +3,7 @@
     words      0.77 · z(BM25 with neighbours)
     meaning    0.85 · z(cosine, averaged with the neighbours': 1, 0.6, 0.3)
     speaker    2.85   for what was said by someone whom the query names
-    recency   −0.73 · ln(1 + messages since / 10), unless the query names a speaker
+    recency    0.73 · how much newer than the oldest, in ln(1 + messages since / 10), unless the query names a speaker
     length     0.88 · ln(1 + words, at most 40): a message of three words is rarely the answer
     days       1.5 · nearness to the days that the query names
 
@@ -98,7 +98,7 @@ def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Sig
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
     else:
-        parts["recency"] = np.float32(-policy.recency) * _since(view)
+        parts["recency"] = np.float32(policy.recency) * _newness(view)
     parts["length"] = np.float32(policy.length) * _length(view)
     if query.span is not None:
         parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
@@ -162,19 +162,20 @@ def _named(view: View, names: Hashes) -> Bools | None:
     return named
 
 
-def _since(view: View) -> Floats:
-    """The logarithm of how many messages came after each row."""
-    if "since" not in view.kept:
-        view.kept["since"] = np.log1p(view.ago() / np.float32(RECENCY_UNIT))
-    found: Floats = view.kept["since"]
+def _newness(view: View) -> Floats:
+    """How much newer than the oldest each row is, in logarithms of the messages that came after."""
+    if "newness" not in view.kept:
+        since = np.log1p(view.ago() / np.float32(RECENCY_UNIT))
+        view.kept["newness"] = since.max(initial=0.0) - since
+    found: Floats = view.kept["newness"]
     return found
 
 
 def _length(view: View) -> Floats:
-    """How much a row can say, 0 or less: 0 for a text of ``LONGEST`` words or more."""
+    """How much a row can say: the logarithm of its words."""
     if "length" not in view.kept:
         length = np.where(view.column("kind") == MESSAGE, view.column("length"), OTHER_LENGTH)
-        view.kept["length"] = (np.log1p(np.minimum(length, LONGEST)) - np.log1p(LONGEST)).astype(np.float32)
+        view.kept["length"] = np.log1p(np.minimum(length, LONGEST)).astype(np.float32)
     found: Floats = view.kept["length"]
     return found
 

@@ -1,4 +1,5 @@
 """One turn at a time: what is applied, what is staged, what is refused, and what nobody can do."""
+# Over 400 lines: one table of turns on one definition.
 
 from __future__ import annotations
 

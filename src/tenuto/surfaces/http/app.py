@@ -30,6 +30,7 @@ from tenuto.surfaces.http.proxy import proxy_of
 from tenuto.surfaces.http.verbs import health, listings, memory, operator, privacy, seeds, talk, time
 from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
+from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
@@ -76,6 +77,8 @@ def create_app(
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
     for routes in ROUTERS:
         app.include_router(routes)
+    app.include_router(pages.routes)
+    app.include_router(actions.routes)
     if mcp is not None:
         app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     if proxy is not None:

@@ -123,8 +123,8 @@ def listen(serving: Serving) -> socket.socket:
 
 def run_one(serving: Serving, listener: socket.socket, store: Tenuto | None = None) -> None:
     """Serve in this process until told to stop."""
-    if serving.logs:
-        logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    level = logging.INFO if serving.logs else logging.ERROR
+    logging.basicConfig(level=level, format="%(message)s", stream=sys.stderr)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     opened = store or open_store(serving)
     try:
