@@ -4,8 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests import servers
+
+# Machines differ and are shared: how long an example takes says nothing about whether it is right.
+settings.register_profile("tenuto", deadline=None)
+settings.load_profile("tenuto")
 
 
 @pytest.fixture(scope="session")
