@@ -189,7 +189,7 @@ def companion(request: Request, person: Viewer) -> Response:
         )
         for axis, value in state.axes.items()
     ]
-    chart = charts.lines(series, -1.0, 1.0, "The companion's axes over time") if changes else ""
+    chart = charts.lines(series, "The companion's axes over time") if changes else ""
     trajectory = person.trajectory()
     sparks = {
         one.name: charts.spark(one.values, f"{one.name.replace('_', ' ')}, session by session")
