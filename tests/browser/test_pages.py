@@ -1,4 +1,4 @@
-"""Every view, on a desk and on a phone, in light and dark: no error, nothing that overflows, nothing axe calls serious."""
+"""Every view, on a desk and on a phone, in light and dark: no error, no overflow, nothing that axe calls serious."""
 
 from __future__ import annotations
 

@@ -312,7 +312,7 @@ def sign_in(request: Request, link: Text = "") -> Response:
     exchanged = server_keys.exchange(store.deps, link, valid) if link else None
     if exchanged is None:
         detail = "This link was used already, or is too old." if link else "Sign in with a link from the command line."
-        return page("signin.html", 401, detail=detail, code="link_invalid", status=401, back="/")
+        return page("signin.html", 401 if link else 200, detail=detail, code="link_invalid", status=401, back="/")
     response = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     response.set_cookie(
