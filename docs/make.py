@@ -1,7 +1,8 @@
 """Writes the pages that are made from the code: ``python docs/make.py``. A test fails while they differ from it.
 
 ``api.md`` from the public names, ``cli.md`` from the commands, ``settings.md`` from the dataclasses of ``policy.py``
-and the strings below their fields, ``errors.md`` from the classes of ``errors.py`` and every ``code="…"`` in the source.
+and the strings below their fields, ``errors.md`` from the classes of ``errors.py`` and every ``code="…"`` in the
+source.
 """
 
 from __future__ import annotations

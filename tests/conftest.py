@@ -36,5 +36,20 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory" else str(tmp_path / "tenuto.db")
 
 
-def pytest_sessionfinish() -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     servers.stop_all()
+    if _skipped(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if skipped := _skipped(config):
+        terminalreporter.section("skipped tests count as failed", red=True)
+        for report in skipped:
+            terminalreporter.line(f"{report.nodeid}: {report.longrepr}")
+
+
+def _skipped(config: pytest.Config) -> list[pytest.TestReport]:
+    """What was not run was not checked: a missing server or browser is no reason to pass."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return [] if reporter is None else list(reporter.stats.get("skipped", []))

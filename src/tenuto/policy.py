@@ -4,6 +4,7 @@ Frozen dataclasses, grouped by room. ``tenuto.open(policy=...)`` takes a :class:
 ``{"session": {"idle_close": 900}}``; :mod:`tenuto.settings` reads the same names from a file or the environment.
 Durations are ``timedelta`` here and seconds in files; importance is 0–10 everywhere; shares are 0–1.
 """
+# Over 400 lines: every number in one place, each with its meaning, is what the file is for.
 
 from __future__ import annotations
 
@@ -128,6 +129,12 @@ class MemoryPolicy:
     """A completed todo counts as a win for this long."""
     model_tokens_per_day: int = 200_000
     """Tokens that extraction may spend per user and day; beyond it the rules take over."""
+    model_cost_per_day: float = 0.0
+    """Money that extraction may spend per user and day, in the currency of the prices; 0 sets no limit."""
+    model_input_price: float = 0.0
+    """Price of a million tokens sent."""
+    model_output_price: float = 0.0
+    """Price of a million tokens received."""
     model_batch_messages: int = 16
     """Most messages that one request to a model carries."""
 
@@ -216,8 +223,8 @@ class ContextPolicy:
     """Most messages from before this session that are shown, so that a new session does not begin in the void."""
     window_step: int = 10
     """The window of recent messages moves in steps of this many, so that prompt caches hold; 1 moves it each turn."""
-    fresh: float = 0.5
-    """Part of the facts' share that is kept for what this turn alone recalls."""
+    fresh: float = 0.3
+    """Part of the facts' share for what this turn alone recalls: a ceiling, because no prompt cache can serve it."""
     templates: str | None = None
     """A folder with edited templates; one that is missing there is taken from the package."""
     personas: str | None = None
@@ -365,7 +372,7 @@ class WorkflowPolicy:
     artifact_bytes: int = 1024 * 1024
     """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
-    """Most refused patches of a workflow that are kept."""
+    """Most recent failures that a learner profile lists."""
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
@@ -389,6 +396,29 @@ class IdentityPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportPolicy:
+    batch: int = 2000
+    """Messages in one transaction."""
+    digest: int = 64
+    """Messages that one job looks for memories in."""
+    line_bytes: int = 16 * 1024**2
+    """Longest line or single item of a file; a longer one is skipped and listed."""
+    html_bytes: int = 1024**2
+    """Most of one HTML text that is read."""
+    mail_bytes: int = 64 * 1024**2
+    """Largest single mail; a larger one is skipped and listed."""
+    zip_members: int = 100_000
+    zip_bytes: int = 64 * 1024**3
+    """Most that an archive may unpack to."""
+    zip_ratio: int = 200
+    """An archive's file that unpacks to more than this many times its size (and over 64 MiB) is a bomb."""
+    skips_kept: int = 200
+    """Skipped things that an import lists in full; the rest is counted."""
+    ahead: timedelta = timedelta(days=1)
+    """A date further in the future than this is wrong, and what carries it is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
 class ServerPolicy:
     body_bytes: int = 4 * 1024**2
     """Largest request body."""
@@ -401,6 +431,7 @@ class ServerPolicy:
     streams: int = 1000
     """Live event streams of one process."""
     streams_per_user: int = 20
+    """Live event streams of one user."""
     heartbeat: timedelta = timedelta(seconds=15)
     """An idle event stream says so this often, and looks whether its key still holds."""
     poll: timedelta = timedelta(seconds=1)
@@ -414,8 +445,11 @@ class ServerPolicy:
     token_valid: timedelta = timedelta(minutes=15)
     """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
     token_longest: timedelta = timedelta(hours=24)
+    """Longest lifetime of such a token."""
     link_valid: timedelta = timedelta(minutes=10)
+    """Lifetime of a sign-in link."""
     browser_valid: timedelta = timedelta(days=7)
+    """Lifetime of a browser's sign-in."""
     replay_kept: timedelta = timedelta(hours=24)
     """How long the answer to a request with an idempotency key is kept."""
     replay_wait: timedelta = timedelta(minutes=1)
@@ -423,13 +457,19 @@ class ServerPolicy:
     key_rate: float = 50.0
     """Requests per second of one key, after a burst."""
     key_burst: int = 500
+    """Requests that a key may make at once before its rate counts."""
     user_rate: float = 20.0
+    """Requests per second of one user, after a burst."""
     user_burst: int = 200
+    """Requests of one user at once before the rate counts."""
     address_rate: float = 100.0
+    """Requests per second of one address, after a burst."""
     address_burst: int = 1000
+    """Requests of one address at once before the rate counts."""
     failure_rate: float = 0.2
     """Failed sign-ins per second of one address, after a burst."""
     failure_burst: int = 20
+    """Failed sign-ins of one address at once before the rate counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,6 +493,7 @@ class Policy:
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
+    importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
 
 

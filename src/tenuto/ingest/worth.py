@@ -70,7 +70,8 @@ _STANDING = re.compile(
     r"hope|feel|see|agree|hear|heard|wonder|bet|"
     r"love|like|want|need|believe|suppose|understand|appreciate|thank|wish|said|told|say|tell|promise|swear|"
     r"doubt|imagine|remember|forgot|forget|notice|"
-    r"look|sound|try|get|got|keep|let|figured|thought|felt|knew|saw|said|really|totally|so|too|to|just|"
+    r"look|sound|try|get|got|keep (?:on|going|telling|trying|saying|doing|thinking|hearing)|let|figured|"
+    r"thought|felt|knew|saw|said|really|totally|so|too|to|just|"
     r"never)\b)[a-z]+(?<!ed)\b .{3,}",
     re.I,
 )
@@ -116,8 +117,8 @@ class Worth:
     reasons: tuple[str, ...]
 
 
-def worth(sentence: Sentence, *, people: bool) -> Worth:
-    """The score of one statement. ``people`` tells that it names a person other than the speaker."""
+def worth(sentence: Sentence, *, people: bool, changed: bool = False) -> Worth:
+    """The score of one statement. ``people``: it names someone else. ``changed``: it says that something changed."""
     text = sentence.plain
     substance = len(set(content_words(text)))
     parts: list[tuple[float, str]] = [(0.0, "")]
@@ -149,7 +150,7 @@ def worth(sentence: Sentence, *, people: bool) -> Worth:
     if _NUMBER.search(text):
         parts.append((0.05, "it has a number"))
     parts.append((min(0.2, 0.035 * max(0, substance - 2)), f"{substance} words of substance"))
-    parts.extend(_against(sentence, text, substance + standing))
+    parts.extend(_against(sentence, text, substance + (standing or changed)))
     score = 0.12 + sum(part for part, _ in parts)
     return Worth(round(max(0.0, min(0.9, score)), 3), tuple(reason for part, reason in parts if part and reason))
 
