@@ -24,19 +24,35 @@ if TYPE_CHECKING:
     from tenuto.errors import TenutoError
     from tenuto.policy import Policy
     from tenuto.records.operations import Receipt
+    from tenuto.surfaces.client import RemoteTenuto, RemoteUser, connect
     from tenuto.user import UserMemory
 
 __version__ = "0.1.0"
-__all__ = ["AsyncTenuto", "AsyncUserMemory", "Policy", "Receipt", "Tenuto", "TenutoError", "UserMemory", "open"]
+__all__ = [
+    "AsyncTenuto",
+    "AsyncUserMemory",
+    "Policy",
+    "Receipt",
+    "RemoteTenuto",
+    "RemoteUser",
+    "Tenuto",
+    "TenutoError",
+    "UserMemory",
+    "connect",
+    "open",
+]
 
 _HOMES = {
     "AsyncTenuto": "tenuto.asynchronous",
     "AsyncUserMemory": "tenuto.asynchronous",
     "Policy": "tenuto.policy",
     "Receipt": "tenuto.records.operations",
+    "RemoteTenuto": "tenuto.surfaces.client",
+    "RemoteUser": "tenuto.surfaces.client",
     "Tenuto": "tenuto.engine",
     "TenutoError": "tenuto.errors",
     "UserMemory": "tenuto.user",
+    "connect": "tenuto.surfaces.client",
     "open": "tenuto.engine",
 }
 """Where each public name lives."""

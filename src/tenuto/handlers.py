@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenuto.ingest.embedding import embed
+from tenuto.ingest.handed import CANDIDATES, take
 from tenuto.ingest.keep import DIGEST, keep
 from tenuto.ingest.observe import EMBED
 from tenuto.jobs import Handler
@@ -11,6 +12,7 @@ from tenuto.lifecycle import care, close, due, purge, running, sweep, upkeep
 HANDLERS: dict[str, Handler] = {
     EMBED: embed,
     DIGEST: keep,
+    CANDIDATES: take,
     due.CLOSE_SESSION: close.handle,
     due.ROLLING: running.roll,
     due.RANGE: running.ranges,

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import tenuto
+from tenuto.handlers import HANDLERS
+from tenuto.jobs import Runner
 from tenuto.lifecycle.running import ON_DEMAND
 from tenuto.policy import Calibration
 from tenuto.ports import Where
@@ -60,7 +62,7 @@ class Clock:
 class World:
     """One store, one clock, one user."""
 
-    def __init__(self, path: Path | None = None, *, model=None, policy=None, embedder=None) -> None:
+    def __init__(self, path: Path | None = None, *, model=None, policy=None, embedder=None, leave_out=()) -> None:
         self.clock = Clock()
         self.store = tenuto.open(
             str(path) if path else "memory:",
@@ -70,6 +72,8 @@ class World:
             policy=policy,
             background=False,
         )
+        handlers = {kind: handler for kind, handler in HANDLERS.items() if kind not in leave_out}
+        self.runner = Runner(self.store.deps, handlers)
         self.marks: dict[tuple[str, str], int] = {}
 
     def user(self, name: str = "ana", persona: str | None = "coach", channel: str = "api"):

@@ -64,7 +64,8 @@ _SMALL_TALK = re.compile(
 )
 _NAME = re.compile(r"(?<![\w’'])(?:[A-Z][a-zà-öø-ÿ]+|[A-Z]{2,6})(?:[ -](?:[A-Z][a-zà-öø-ÿ]+))*")
 _WHERE = re.compile(
-    r"\b(?:in|at|near|from|(?:moved?|went|go|going|back|trip|fly|flew|drive|drove|travel\w*|comes?|came|welcome) to)\s+$",
+    r"\b(?:in|at|near|from|(?:moved?|went|go|going|back|trip|fly|flew|drive|drove|travel\w*|comes?|came|welcome)"
+    r" to)\s+$",
     re.IGNORECASE,
 )
 _VOCATIVE = re.compile(r",\s+[A-Z][a-z]+(?=\s*[.!?,…]*$)")

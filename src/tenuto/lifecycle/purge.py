@@ -25,7 +25,7 @@ from tenuto.lifecycle.writing import enqueue, index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
-from tenuto.records.memory import Memory, Todo
+from tenuto.records.memory import RECALLED, Entity, EntityMerge, Memory, Todo
 from tenuto.records.operations import EntryKind, Job, JobStatus, Receipt
 from tenuto.records.scope import User
 
@@ -92,6 +92,7 @@ def purge(deps: Deps, user: str, *, as_of: datetime | None = None, dry_run: bool
             tell(deps, tx, "retention.purged", ("user", user), now, **data)
             if report.wholly:
                 report = _renew_portraits(deps, tx, report, now)
+                _take_entities(tx)
             _new_epoch(tx)
         deps.store.compact()
     return report
@@ -151,25 +152,26 @@ def _take(deps: Deps, tx: Transaction, messages: Sequence[Message], rules: Rules
 def _unquote(deps: Deps, tx: Transaction, ids: set[str], wholly: set[str], report: PurgeReport) -> PurgeReport:
     """Quotes of purged messages go; memories and todos that rest only on wholly purged ones go with them."""
     now = deps.clock()
-    for type_, kind, counted in ((Memory, EntryKind.MEMORY, "memories"), (Todo, EntryKind.TODO, "todos")):
-        for record in tx.find(type_):
-            if not any(evidence.message_id in ids for evidence in record.evidence):  # type: ignore[attr-defined]
-                continue
-            rests_on = {evidence.message_id for evidence in record.evidence}  # type: ignore[attr-defined]
-            if rests_on <= wholly and not getattr(record, "pinned", False):
-                tx.unindex(kind, record.id)  # type: ignore[attr-defined]
-                tx.remove(type_, record.id)  # type: ignore[attr-defined]
-                report = report.plus(**{counted: 1})
-                continue
-            bare = tuple(
-                evolve(evidence, quote=None, message_id=None) if evidence.message_id in ids else evidence
-                for evidence in record.evidence  # type: ignore[attr-defined]
-            )
-            bared = evolve(record, evidence=bare)
-            tx.put(bared)
-            if type_ is Todo or getattr(record, "status", None) not in ("archived", "forgotten", "deprecated"):
-                index(deps, tx, [bared], now)  # type: ignore[list-item]
-            report = report.plus(quotes=1)
+    records: list[Memory | Todo] = [*tx.find(Memory), *tx.find(Todo)]
+    for record in records:
+        rests_on = {evidence.message_id for evidence in record.evidence}
+        if not rests_on & ids:
+            continue
+        memory = isinstance(record, Memory)
+        if rests_on <= wholly and not (isinstance(record, Memory) and record.pinned):
+            tx.unindex(EntryKind.MEMORY if memory else EntryKind.TODO, record.id)
+            tx.remove(type(record), record.id)
+            report = report.plus(**{"memories" if memory else "todos": 1})
+            continue
+        bare = tuple(
+            evolve(evidence, quote=None, message_id=None) if evidence.message_id in ids else evidence
+            for evidence in record.evidence
+        )
+        bared = evolve(record, evidence=bare)
+        tx.put(bared)
+        if isinstance(bared, Todo) or bared.status in RECALLED:
+            index(deps, tx, [bared], now)
+        report = report.plus(quotes=1)
     return report
 
 
@@ -250,6 +252,15 @@ def _renew_portraits(deps: Deps, tx: Transaction, report: PurgeReport, now: date
         again.append(Due(due.BRIEF, f"{due.BRIEF}:{state.id}", now, {"persona": state.id}))
     enqueue(deps, tx, again, now)
     return report.plus(summaries=removed)
+
+
+def _take_entities(tx: Transaction) -> None:
+    """Names that nothing refers to any more. One that is still spoken of comes back with its next mention."""
+    records: list[Memory | Todo] = [*tx.find(Memory), *tx.find(Todo)]
+    used = {entity for record in records for entity in record.entities}
+    idle = {entity.id for entity in tx.find(Entity) if entity.id not in used}
+    tx.remove(Entity, *idle)
+    tx.remove(EntityMerge, *(merge.id for merge in tx.find(EntityMerge) if {merge.duplicate, merge.into} & idle))
 
 
 def _new_epoch(tx: Transaction) -> None:

@@ -90,7 +90,12 @@ def _better(
         return rules, None
     try:
         text, name = ask_text(
-            deps.model, source, what=what, shape="keeping what a later reader needs most", length=length
+            deps.model,
+            deps.policy.model,
+            source,
+            what=what,
+            shape="keeping what a later reader needs most",
+            length=length,
         )
     except ModelError as error:
         return rules, f"{error.code}: {error.message}"[:300]

@@ -18,6 +18,7 @@ import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
+from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import distinct
@@ -32,6 +33,7 @@ from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import about_now, about_past, span
 from tenuto.records.base import from_micros
 from tenuto.records.conversation import Message
+from tenuto.records.memory import Memory
 from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
@@ -123,6 +125,7 @@ class _Search:
     """One request on one view of the index."""
 
     def __init__(self, deps: Deps, scope: Scope, request: Request, index: UserIndex, vector: Floats | None) -> None:
+        self.fading = deps.policy.fading
         self.request, self.policy = request, deps.policy.recall
         self.index, self.view = index, index.view()
         self.tokens = query_tokens(request.text)
@@ -200,7 +203,8 @@ class _Search:
             if verdict.passed:
                 parts = {name: float(part[place]) for name, part in pool.parts.items()}
                 self.rules[record.id] = verdict
-                passed.append(as_candidate(record, from_micros(int(said[row])), cosine, parts))
+                left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
+                passed.append(as_candidate(record, from_micros(int(said[row])), cosine, parts, left))
         return passed
 
     def _newest_first(self, ranked: list[Scored]) -> list[Scored]:

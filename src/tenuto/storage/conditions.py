@@ -83,7 +83,10 @@ def select_sql(
     column = table.column(order.removeprefix("-"))
     direction = "DESC" if descending else "ASC"
     if after is not None:
-        parameters |= {"after": _value(after[0], column, table, vault, user), "after_id": after[1]}
+        parameters |= {
+            "after": _value(after[0], column, table, vault, user),
+            "after_id": row_id(str(after[1]), table, vault, user),
+        }
         sign = "<" if descending else ">"
         left = "id" if column.name == "id" else f"{quoted(column.name)}, id"
         right = ":after_id" if column.name == "id" else ":after, :after_id"

@@ -47,6 +47,11 @@ def optional_name(value: object, limits: Limits, *, what: str) -> str | None:
     return None if value is None else name(value, limits, what=what)
 
 
+def storable(value: object, *, what: str) -> str:
+    """Any string that a store can compare with: an id or a filter's value, which may well match nothing."""
+    return _string(value, what)
+
+
 def moment(value: object, *, what: str = "at") -> datetime:
     """An aware datetime."""
     if not isinstance(value, datetime):

@@ -1,0 +1,1 @@
+"""Who may do what: keys, and what each of them opens."""

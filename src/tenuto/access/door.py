@@ -1,0 +1,61 @@
+"""The door: from what a caller presents to the key behind it, cheaply, and never for longer than a moment on trust.
+
+A key that was just seen is taken from memory for ``policy.server.key_cache``; revoking one in this process empties that
+memory. Failures are not remembered, so a flood of wrong secrets costs the flooder's limit and not our memory.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from datetime import datetime
+
+from tenuto.access import keys
+from tenuto.access.decide import digest, usable
+from tenuto.deps import Deps
+from tenuto.records.access import ApiKey
+
+REMEMBERED = 10_000
+
+
+class Door:
+    """Finds keys by their secret. Safe from several threads."""
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[str, tuple[ApiKey, datetime]] = OrderedDict()
+        self._touched: dict[str, datetime] = {}
+
+    def remembered(self, secret: str) -> ApiKey | None:
+        """The key from memory, without asking the store."""
+        now = self._deps.clock()
+        with self._lock:
+            found = self._seen.get(digest(secret))
+        if found is None or now - found[1] >= self._deps.policy.server.key_cache or not usable(found[0], now):
+            return None
+        return found[0]
+
+    def look_up(self, secret: str) -> ApiKey | None:
+        """The key from the store; notes that it was used. ``None`` for one that is unknown, revoked or expired."""
+        key = keys.find(self._deps, secret)
+        if key is None:
+            return None
+        now = self._deps.clock()
+        with self._lock:
+            self._seen[digest(secret)] = (key, now)
+            while len(self._seen) > REMEMBERED:
+                self._seen.popitem(last=False)
+            last = self._touched.get(key.id)
+            due = last is None or now - last >= self._deps.policy.server.key_touch
+            if due:
+                self._touched = {id: at for id, at in self._touched.items() if len(self._touched) < REMEMBERED}
+                self._touched[key.id] = now
+        if due:
+            keys.touch(self._deps, key.id)
+        return key
+
+    def forget(self) -> None:
+        """After a revocation: ask the store again for everyone."""
+        with self._lock:
+            self._seen.clear()

@@ -1,0 +1,72 @@
+"""Candidates that another room hands over by a job: memories that a model proposed when it read a whole session.
+
+They take the same way in as any proposal of a model: checked against the message that they quote, reconciled with what
+is known, written in one transaction. A job that runs twice finds its evidence there already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenuto.deps import Deps
+from tenuto.errors import EmbedderError
+from tenuto.ingest import registry
+from tenuto.ingest.candidate import Candidate
+from tenuto.ingest.embedding import checked
+from tenuto.ingest.entities import Registry
+from tenuto.ingest.extraction import speaker_of
+from tenuto.ingest.lexicon import lexicons
+from tenuto.ingest.proposals import Proposal, Source, candidate
+from tenuto.ingest.writing import Writing, settle
+from tenuto.ports import Vectors
+from tenuto.records.conversation import Message, Role
+from tenuto.records.operations import Job
+
+CANDIDATES = "candidates"
+
+
+def take(deps: Deps, user: str, jobs: list[Job]) -> None:
+    """The handler of ``candidates`` jobs."""
+    found = [one for job in jobs for one in _checked(deps, user, job)]
+    if not found:
+        return
+    vectors = _vectors(deps, [one.content for one in found])
+    with deps.store.writing(user) as tx:
+        for one in found:
+            writing = Writing(deps, tx, deps.clock(), channel=one.channel, persona=one.persona)
+            settle(writing, one, vectors.get(one.content), guard_echo=True)
+            writing.finish()
+
+
+def _checked(deps: Deps, user: str, job: Job) -> list[Candidate]:
+    """The proposals of one job that pass, each bound to the user's message that it quotes."""
+    given = [one for one in job.payload.get("candidates", ()) if isinstance(one, dict)]
+    with deps.store.reading(user) as reader:
+        messages = reader.get_many(Message, [str(one.get("message_id", "")) for one in given])
+        known = Registry.of(registry.known(reader))
+    found = []
+    for one in given:
+        message = messages.get(str(one.get("message_id", "")))
+        if message is None or message.role is not Role.USER:
+            continue
+        proposal = Proposal(
+            message=1,
+            quote=str(one.get("quote", "")),
+            content=str(one.get("content", "")),
+            kind=str(one.get("kind", "fact")),
+        )
+        source = Source.of(message, speaker_of(message, frozenset()))
+        made = candidate(
+            proposal, [source], str(job.payload.get("made_by", "")), lexicons(deps.policy.memory.lexicons), known
+        )
+        if isinstance(made, Candidate):
+            found.append(made)
+    return found
+
+
+def _vectors(deps: Deps, texts: list[str]) -> dict[str, Vectors]:
+    try:
+        vectors = checked(deps, deps.embedder.embed(texts))
+    except EmbedderError:
+        return {}
+    return {text: np.asarray(vector, dtype=np.float32) for text, vector in zip(texts, vectors, strict=True)}

@@ -1,0 +1,127 @@
+"""The server's application: ``create_app(store)`` puts guard, routes, page, MCP and proxy together over one store.
+
+The store is the caller's: the application uses it and does not close it. What is not installed is left out (MCP without
+its SDK) and said so at ``/health``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import AsyncIterator, Iterable
+from importlib.util import find_spec
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from tenuto.access.door import Door
+from tenuto.engine import Tenuto
+from tenuto.errors import TenutoError
+from tenuto.providers.limits import Limiter, LocalLimiter
+from tenuto.surfaces.http import events
+from tenuto.surfaces.http.answers import Problem
+from tenuto.surfaces.http.guard import LOOPBACK, Guard
+from tenuto.surfaces.http.problems import Refused, on_error
+from tenuto.surfaces.http.proxy import proxy_of
+from tenuto.surfaces.http.verbs import health, listings, memory, operator, privacy, seeds, talk, time
+from tenuto.surfaces.http.watch import Metrics, Watch
+from tenuto.surfaces.proxy import Upstream
+from tenuto.surfaces.web import actions, pages
+
+ROUTERS = (
+    health.routes, talk.routes, memory.routes, time.routes,
+    listings.routes, privacy.routes, events.routes, seeds.routes,
+    operator.routes,
+)  # fmt: skip
+DESCRIPTION = """\
+The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
+a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
+`docs/api.md` explains paging, idempotency keys, conditional requests and live events.
+"""
+
+
+def create_app(
+    store: Tenuto,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    limiter: Limiter | None = None,
+    upstream: Upstream | None = None,
+) -> FastAPI:
+    """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered.
+
+    ``upstream``: where the memory proxy sends chats; without one there is no proxy.
+    """
+    metrics = Metrics(os.getpid())
+    door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
+    proxy = proxy_of(store, upstream) if upstream is not None else None
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.feed = events.Feed(store, metrics)
+        async with contextlib.AsyncExitStack() as stack:
+            if mcp is not None:
+                await stack.enter_async_context(mcp.running())
+            if proxy is not None:
+                stack.push_async_callback(proxy.aclose)
+            yield
+            app.state.feed.stop()
+
+    app = FastAPI(
+        title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
+        redirect_slashes=False,
+    )  # fmt: skip
+    app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
+    for routes in ROUTERS:
+        app.include_router(routes)
+    app.include_router(pages.routes)
+    app.include_router(actions.routes)
+    if mcp is not None:
+        app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
+    if proxy is not None:
+        app.router.routes.extend(proxy.routes())
+    for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(error, on_error)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    app.add_middleware(Guard, door=door, policy=store.deps.policy.server, limiter=limits, hosts=hosts)
+    app.add_middleware(Watch, metrics=metrics)
+    return app
+
+
+def _mcp(store: Tenuto) -> Any:
+    """MCP's endpoint, where its SDK is installed."""
+    if find_spec("mcp") is None:
+        return None
+    from tenuto.surfaces.http.mcp import McpEndpoint
+
+    return McpEndpoint(store, _version())
+
+
+def _version() -> str:
+    from tenuto import __version__
+
+    return __version__
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """The schema, with the key and the problem form declared once."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        parts = schema.setdefault("components", {})
+        parts.setdefault("schemas", {})["Problem"] = Problem.model_json_schema()
+        parts["securitySchemes"] = {
+            "key": {"type": "http", "scheme": "bearer", "description": "A key or token: tnk_… or tnt_…"}
+        }
+        for operation in (one for path in schema["paths"].values() for one in path.values()):
+            if operation.get("x-needs") != "public":
+                operation["security"] = [{"key": []}]
+            operation.get("responses", {}).pop("422", None) if not _takes_input(operation) else None
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+def _takes_input(operation: dict[str, Any]) -> bool:
+    return bool(operation.get("parameters") or operation.get("requestBody"))

@@ -1,0 +1,218 @@
+"""What requests carry, with examples for the documentation. Only the form is checked here; verbs check the meaning."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from tenuto.privacy.erase import Proof
+
+
+def _without_nul(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("holds a NUL character")
+    return value
+
+
+Text = Annotated[str, Field(min_length=1, description="UTF-8, up to 64 KiB.")]
+Name = Annotated[str, Field(max_length=1024), AfterValidator(_without_nul)]
+Importance = Annotated[float, Field(allow_inf_nan=False, json_schema_extra={"minimum": 0, "maximum": 10})]
+
+
+class Body(BaseModel):
+    """Unknown fields are errors: a typo never passes for a setting."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Observe(Body):
+    text: Text = Field(examples=["My dad is allergic to penicillin."])
+    role: Literal["user", "assistant", "system", "tool"] = "user"
+    speaker: str | None = Field(None, examples=["Ana"])
+    at: AwareDatetime | None = Field(
+        None, description="When it was said; now if left out.", examples=["2026-03-01T12:30:00Z"]
+    )
+    id: str | None = Field(
+        None, description="Your own id of the message: the same one is kept once.", examples=["chat-42"]
+    )
+    session: str | None = Field(None, description="Your own id of the session.", examples=["session-7"])
+    thinking: str | None = None
+    model: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Recall(Body):
+    query: Text = Field(examples=["Which antibiotics are safe?"])
+    limit: int = Field(10, ge=1, le=1000)
+    kinds: list[Literal["memory", "message", "key_point", "summary", "todo"]] | None = None
+    profile: str = Field("default", examples=["default", "blended", "decayed"])
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+    domain: str | None = None
+    kind: str | None = None
+    entity: str | None = Field(None, examples=["person:dad"])
+    status: str | None = None
+    channel: str | None = None
+    session: str | None = None
+    source: str | None = None
+    role: str | None = None
+    speaker: str | None = None
+    outside: bool = Field(False, description="Candidates from outside too, which are not recalled otherwise.")
+
+
+class Build(Body):
+    message: Text = Field(examples=["Which antibiotics are safe for him?"])
+    budget: int | None = Field(None, ge=1, le=10_000_000, description="Tokens, the answer included; 8,000 if left out.")
+    session: str | None = Field(None, description="Your own id of the session.")
+    replay: bool = Field(True, description="False leaves this session's turns out, for a caller who sends them anyway.")
+
+
+class NewKey(Body):
+    name: str = Field(examples=["phone app"])
+    scope: Literal["admin", "app", "user", "read"] = "app"
+    user: str | None = Field(None, examples=["ana"])
+    seconds: int | None = Field(None, ge=1, le=10**9, description="Lifetime; without end if left out.")
+
+
+class NewToken(Body):
+    scope: Literal["user", "read"] = "user"
+    seconds: int | None = Field(None, ge=1, le=10**9, description="Lifetime; 15 minutes if left out, at most a day.")
+
+
+class Settle(Body):
+    timeout: float | None = Field(None, ge=0, le=30, allow_inf_nan=False, description="Seconds.")
+
+
+class CloseSession(Body):
+    session_id: str | None = Field(None, description="Our id of the session, or yours; the open one if left out.")
+    end_type: str = "explicit"
+
+
+class Summarise(Body):
+    start: AwareDatetime | Name = Field(union_mode="left_to_right", examples=["msg_1", "2026-03-01T00:00:00Z"])
+    end: AwareDatetime | Name = Field(union_mode="left_to_right")
+
+
+class Switch(Body):
+    on: bool
+
+
+class OutreachChange(Body):
+    on: bool | None = None
+    made: bool = Field(False, description="Contact was made just now.")
+
+
+class Retention(Body):
+    rules: dict[str, Any] | None = Field(examples=[{"purge_text": 2592000, "channels": {"email": {"all": True}}}])
+
+
+class Trial(Body):
+    dry_run: bool = Field(False, description="Change nothing; only tell what would be done.")
+
+
+class Erase(Body):
+    user: str = Field(description="The user's id once more: erasing cannot be undone.", examples=["ana"])
+
+
+class ErasureProof(Body):
+    user: str
+    at: AwareDatetime
+    store: str
+    erased: dict[str, int]
+    left: dict[str, int]
+    key_destroyed: bool | None
+    files_clean: bool
+    digest: str
+
+    def record(self) -> Proof:
+        return Proof(**self.model_dump())
+
+
+class Remember(Body):
+    text: Text = Field(examples=["Allergic to penicillin"])
+    pin: bool | Literal["manual", "auto", "code", "concept", "system"] = False
+    session: Name | None = Field(None, description="Limits a pin to one session.")
+    kind: str | None = Field(None, examples=["preference"])
+    importance: Importance | None = None
+    private: bool = Field(False, description="For this persona alone.")
+    proactive_use: Literal["yes", "only_when_relevant", "no"] | None = None
+    should_do: str | None = None
+    should_not_do: str | None = None
+    at: AwareDatetime | None = None
+    source: Name = "direct"
+
+
+class Given(Body):
+    """A body of which only the fields that were sent count."""
+
+    def given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class FindMemories(Given):
+    status: str | None = Field(None, examples=["*", "candidate"])
+    kind: str | None = None
+    domain: Name | None = None
+    attribute: Name | None = None
+    entity: Name | None = Field(None, examples=["person:dad"])
+    pinned: bool | None = None
+    persona: Name | None = None
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FindTodos(Given):
+    status: str | None = Field("open", examples=["*", "done"])
+    kind: str | None = None
+    persona: Name | None = None
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FindEntities(Body):
+    type: Name | None = Field(None, examples=["person"])
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FindMerges(Body):
+    status: str | None = "proposed"
+
+
+class Edit(Given):
+    """Only what was sent is changed. ``null`` takes a rule or a time away; elsewhere it changes nothing."""
+
+    def given(self) -> dict[str, Any]:
+        free = ("should_do", "should_not_do", "valid_from", "valid_to", "happens_at")
+        return {name: value for name, value in super().given().items() if value is not None or name in free}
+
+    content: str | None = Field(None, min_length=1)
+    importance: Importance | None = None
+    proactive_use: Literal["yes", "only_when_relevant", "no"] | None = None
+    should_do: str | None = None
+    should_not_do: str | None = None
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    happens_at: AwareDatetime | None = None
+    kind: str | None = None
+    retrieval_keywords: list[str] | None = Field(None, max_length=32)
+
+
+class Forget(Body):
+    reason: Name = "asked to forget"
+
+
+class Pin(Body):
+    kind: Literal["manual", "auto", "code", "concept", "system"] = "manual"
+    session: Name | None = None
+
+
+class Use(Body):
+    use: Literal["yes", "only_when_relevant", "no"]
+
+
+class Merge(Body):
+    duplicate: Name = Field(examples=["person:daddy"])
+    into: Name = Field(examples=["person:dad"])
+
+
+class Decision(Body):
+    accept: bool

@@ -1,0 +1,253 @@
+"""The same scenarios on the library and over HTTP give the same results, values and errors alike."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+import tenuto
+from tenuto.providers.system import CountingIds
+from tenuto.records.base import to_plain
+from tenuto.surfaces.client import RemoteTenuto, RemoteUser, connect
+from tenuto.surfaces.http.app import create_app
+from tenuto.testing.fakes import FakeClock
+from tests.surfaces.kit import make_store
+
+START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+
+
+class World:
+    """A library's store and a server's, with clocks and ids that agree."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock(START)
+        self.local = make_store(clock=self.clock, ids=CountingIds())
+        self.behind = make_store(clock=self.clock, ids=CountingIds())
+        _, secret = self.behind.create_key("k", scope="admin")
+        self.local.create_key("k", scope="admin")
+        self._client = TestClient(create_app(self.behind, hosts=["testserver"]))
+        self._client.__enter__()
+        self.remote = connect("http://testserver", secret, transport=_Through(self._client), sleep=lambda _: None)
+
+    def both(self, scenario: Callable[[Any, FakeClock], Any]) -> tuple[Any, Any]:
+        now = self.clock.now
+        first = _outcome(scenario, self.local, self.clock)
+        self.clock.now = now
+        return first, _outcome(scenario, self.remote, self.clock)
+
+    def close(self) -> None:
+        self._client.__exit__(None, None, None)
+        self.local.close()
+        self.behind.close()
+
+
+class _Through(tenuto.surfaces.client.httpx.BaseTransport):
+    """httpx over the test client."""
+
+    def __init__(self, client: TestClient) -> None:
+        self._client = client
+
+    def handle_request(self, request: Any) -> Any:
+        response = self._client.request(
+            request.method, str(request.url), content=request.read(), headers=dict(request.headers)
+        )
+        return tenuto.surfaces.client.httpx.Response(
+            response.status_code, headers=response.headers, content=response.content
+        )
+
+
+def _outcome(scenario: Callable[[Any, FakeClock], Any], store: Any, clock: FakeClock) -> Any:
+    try:
+        return ("value", _flat(scenario(store, clock)))
+    except tenuto.TenutoError as error:
+        return ("error", type(error).__name__, error.code)
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, tenuto.records.context.Context):
+        return {name: getattr(value, name) for name in ("messages", "stable", "volatile", "tokens", "blocks")}
+    if isinstance(value, (list, tuple)):
+        return [_flat(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _flat(one) for name, one in value.items()}
+    return to_plain(value) if hasattr(value, "__dataclass_fields__") else value
+
+
+TALK = [
+    "My dad is allergic to penicillin.", "I moved to Lisbon in May.", "Remind me to call Mia on Friday.",
+    "I feel a bit low today.", "My sister Mia loves climbing.", "The doctor changed his dose to 500 mg.",
+]  # fmt: skip
+
+
+def talk(store: Any, clock: FakeClock) -> Any:
+    ana = store.user("ana", persona="coach", channel="imessage")
+    receipts = []
+    for n, text in enumerate(TALK):
+        receipts.append(ana.observe(text, id=f"m{n}", at=clock.advance(minutes=1)))
+        receipts.append(ana.observe("I hear you.", role="assistant", thinking="…", at=clock.advance(minutes=1)))
+    return receipts
+
+
+def talk_and(scenario: Callable[[Any, FakeClock], Any]) -> Callable[[Any, FakeClock], Any]:
+    def run(store: Any, clock: FakeClock) -> Any:
+        talk(store, clock)
+        store.settle()
+        return scenario(store.user("ana", persona="coach", channel="imessage"), clock)
+
+    return run
+
+
+def repeated(ana: Any, clock: FakeClock) -> Any:
+    return [ana.observe(TALK[0], id="m0"), len(ana.messages())]
+
+
+def paged(ana: Any, clock: FakeClock) -> Any:
+    found, cursor = [], None
+    while True:
+        page = ana.page("messages", limit=5, cursor=cursor, order="seq")
+        found += page.items
+        cursor = page.next
+        if cursor is None:
+            return found
+
+
+def closed(ana: Any, clock: FakeClock) -> Any:
+    clock.advance(minutes=5)
+    return [ana.close_session(), ana.close_session(), ana.sessions(), ana.summaries(), ana.key_points()]
+
+
+def kept(ana: Any, clock: FakeClock) -> Any:
+    made = ana.remember("Allergic to penicillin", pin=True, importance=9)
+    clock.advance(minutes=1)
+    steps = [made, ana.remember("I live in Porto"), ana.remember("I live in Braga")]
+    edited = ana.edit(made.memory.id, content="Badly allergic to penicillin", should_do="Ask about antibiotics")
+    steps += [
+        edited,
+        ana.unpin(made.memory.id),
+        ana.pin(made.memory.id, kind="concept"),
+        ana.allow(made.memory.id, "no"),
+    ]
+    steps += [
+        ana.confirm(made.memory.id),
+        ana.forget(made.memory.id, reason="wrong"),
+        ana.memories(),
+        ana.memories(status="*"),
+    ]
+    steps += [
+        ana.restore(made.memory.id),
+        ana.history(made.memory.id),
+        ana.memory(made.memory.id),
+        ana.memories(pinned=True),
+    ]
+    return steps
+
+
+def doing(ana: Any, clock: FakeClock) -> Any:
+    found = ana.todos(status="*")
+    return [found, [ana.complete(one.id) for one in found if one.status == "open"], ana.wins(), ana.todos()]
+
+
+def people(ana: Any, clock: FakeClock) -> Any:
+    ana.remember("My brother Tom lives in Leeds")
+    ana.remember("Thomas is my brother")
+    known = [one.id for one in ana.entities(type="person")]
+    cards = [ana.entity(id) for id in known]
+    merged = ana.merge(known[0], known[1]) if len(known) > 1 else None
+    undone = ana.unmerge(merged.id) if merged else None
+    return [known, cards, merged, undone, ana.merges(status="*"), ana.entities(limit=2)]
+
+
+def switches(ana: Any, clock: FakeClock) -> Any:
+    rules = {"purge_text": 86400, "channels": {"email": {"purge_text": None, "all": True}}, "domains": {"project": 60}}
+    return [
+        ana.outreach(), ana.outreach(on=True), ana.outreach(made=True), ana.trajectory(on=False),
+        ana.trajectory(on=True),
+        ana.state(), ana.state_history(), ana.session_state(), ana.retention(), ana.set_retention(rules),
+        ana.set_retention(None),
+    ]  # fmt: skip
+
+
+def purged(ana: Any, clock: FakeClock) -> Any:
+    ana.set_retention({"purge_text": 60})
+    clock.advance(days=3)
+    return [ana.purge(dry_run=True), ana.purge(), ana.messages(), ana.curate(dry_run=True), ana.curate()]
+
+
+def erased(ana: Any, clock: FakeClock) -> Any:
+    proof = ana.erase()
+    erased = {name: count for name, count in proof.erased.items() if name != "replays"}
+    return [erased, proof.left, proof.user, ana.verify_erasure(proof), ana.stats(), ana.messages()]
+
+
+SCENARIOS: dict[str, Callable[[Any, FakeClock], Any]] = {
+    "observe": talk,
+    "observe again": talk_and(repeated),
+    "recall": talk_and(lambda ana, clock: ana.recall("penicillin allergy", limit=3)),
+    "recall with filters": talk_and(lambda ana, clock: ana.recall("Mia", kinds=["message"], since=START, role="user")),
+    "context": talk_and(lambda ana, clock: ana.context("Which antibiotics are safe for dad?", budget=3000)),
+    "messages": talk_and(lambda ana, clock: ana.messages(limit=5)),
+    "pages": talk_and(paged),
+    "one message": talk_and(lambda ana, clock: ana.get("messages", ana.messages()[0].id)),
+    "sessions": talk_and(closed),
+    "stats": talk_and(lambda ana, clock: ana.stats()),
+    "receipt": talk_and(lambda ana, clock: [ana.receipt(ana.observe("hello").id), ana.receipt("none")]),
+    "summarise": talk_and(lambda ana, clock: ana.summarise(START, START + timedelta(days=1))),
+    "memories": talk_and(kept),
+    "todos": talk_and(doing),
+    "people": talk_and(people),
+    "error: forget nothing": lambda store, clock: store.user("ana").forget("mem_x"),
+    "error: restore what is there": talk_and(lambda ana, clock: ana.restore(ana.remember("I like tea").memory.id)),
+    "error: edit": talk_and(lambda ana, clock: ana.edit(ana.remember("I like tea").memory.id, importance=11)),
+    "error: merge with itself": lambda store, clock: store.user("ana").merge("person:a", "person:a"),
+    "switches": talk_and(switches),
+    "purge": talk_and(purged),
+    "erase": talk_and(erased),
+    "users": lambda store, clock: [store.user("b").observe("hi"), store.user("a/ü").observe("hi"), store.users()],
+    "error: empty text": lambda store, clock: store.user("ana").observe(" "),
+    "error: long text": lambda store, clock: store.user("ana").observe("x" * 70_000),
+    "error: other text for an id": lambda store, clock: [
+        store.user("ana").observe("one", id="1"), store.user("ana").observe("two", id="1")
+    ],
+    "error: budget": talk_and(lambda ana, clock: ana.context("hello", budget=30)),
+    "error: no such memory": lambda store, clock: store.user("ana").get("memories", "mem_x"),
+    "error: summary of nothing": lambda store, clock: store.user("ana").summarise("msg_a", "msg_b"),
+    "error: retention": lambda store, clock: store.user("ana").set_retention({"colour": 1}),
+    "error: filter": talk_and(lambda ana, clock: ana.recall("x", status="nice")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_same_on_both(name: str) -> None:
+    world = World()
+    try:
+        local, remote = world.both(SCENARIOS[name])
+        assert remote == local
+        assert (local[0] == "error") == name.startswith("error"), local
+    finally:
+        world.close()
+
+
+LOCAL_ONLY = {"scope", "working", "model_keys", "workflow_of"}
+STORE_LOCAL_ONLY = {
+    "create_key", "keys", "revoke_key", "examine", "check", "reembed", "unembedded", "deps", "seal", "rotate", "rewrap",
+    "retry_job", "cancel_job", "curate",
+}  # fmt: skip
+
+
+def public(cls: type) -> set[str]:
+    return {name for name in vars(cls) if not name.startswith("_")}
+
+
+def test_every_verb_of_the_library_is_there_with_its_signature() -> None:
+    """A verb that lands in the library without its client fails here."""
+    assert public(tenuto.UserMemory) - public(RemoteUser) <= LOCAL_ONLY
+    assert public(tenuto.Tenuto) - public(RemoteTenuto) <= STORE_LOCAL_ONLY
+    for name in public(tenuto.UserMemory) & public(RemoteUser):
+        ours, theirs = getattr(tenuto.UserMemory, name), getattr(RemoteUser, name)
+        if inspect.isfunction(ours):
+            assert list(inspect.signature(ours).parameters) == list(inspect.signature(theirs).parameters), name

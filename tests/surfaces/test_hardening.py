@@ -1,0 +1,276 @@
+"""What must be refused, and that the server stays up: hosts, origins, bodies, keys, slow senders, too many streams."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+import socket
+import threading
+import time
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from tenuto.errors import InputError
+from tenuto.surfaces.http.guard import HEADERS, csrf_token
+from tenuto.surfaces.http.serving import Serving, check_bind, sign_in_link
+from tests.surfaces.kit import Served, bearer, listening, make_store, served
+
+HOSTS = [
+    "evil.example", "testserver.evil.example", "evil.example:80", "127.0.0.1.nip.io", "testserver@evil.example",
+    "testserver:80:80", "testserver/..", "TESTSERVER.", "[::1", "::1]", "", "0.0.0.0", "testserver, evil.example", "*",
+]  # fmt: skip
+ORIGINS = [
+    "http://evil.example", "https://evil.example", "null", "http://testserver.evil.example", "http://testserver:8080",
+    "file://", "http://testserver/", "http://testserver@evil.example", "chrome-extension://abc", "", "testserver",
+    "http://evil.example#http://testserver", "ftp://testserver", "http://testserver, http://evil.example",
+]  # fmt: skip
+TYPES = [
+    "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml", "text/json", "",
+    "json", "application/jsonx", "text/html", "application/octet-stream", "application/csp-report", "image/png",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_another_host_name_gets_nothing(server: Served, host: str) -> None:
+    response = server.client.get("/api/users/ana/stats", headers={**server.headers(), "Host": host})
+    assert response.status_code in (400, 421)
+
+
+@pytest.mark.parametrize(("origin", "method"), list(itertools.product(ORIGINS, ["GET", "POST"])))
+def test_another_origin_gets_nothing(server: Served, origin: str, method: str) -> None:
+    headers = {**server.headers(), "Origin": origin}
+    response = server.client.request(method, "/api/users/ana/recall", json={"query": "x"}, headers=headers)
+    assert response.status_code == 403 and "access-control-allow-origin" not in response.headers
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_body_that_is_not_json_is_not_taken_for_it(server: Served, kind: str) -> None:
+    headers = {**server.headers(), "Content-Type": kind}
+    response = server.client.post("/api/users/ana/observe", content=b'{"text": "hello"}', headers=headers)
+    assert response.status_code in (403, 415, 422)
+    assert server.store.user("ana").messages() == []
+
+
+def test_other_sites_cannot_fetch_even_without_an_origin(server: Served) -> None:
+    headers = {**server.headers(), "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    assert server.client.get("/api/users/ana/stats", headers=headers).status_code == 403
+    preflight = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    assert server.client.options("/api/users/ana/observe", headers=preflight).status_code == 403
+
+
+def test_every_answer_is_hardened(server: Served) -> None:
+    for path in ("/health", "/api/nothing", "/api/users/ana/stats"):
+        response = server.client.get(path)
+        for name, value in HEADERS.items():
+            assert response.headers[name] == value, (path, name)
+    assert "'unsafe-inline'" not in HEADERS["Content-Security-Policy"]
+    assert "server" not in response.headers
+
+
+def test_a_body_over_the_limit_is_refused_before_it_is_read(server: Served) -> None:
+    size = server.store.deps.policy.server.body_bytes
+    big = server.client.post("/api/users/ana/observe", content=b"x" * (size + 1), headers=server.headers())
+    assert big.status_code == 413
+
+    def endless() -> object:
+        for _ in range(size // 65536 + 2):
+            yield b"x" * 65536
+
+    headers = {**server.headers(), "Content-Type": "application/json"}
+    assert server.client.post("/api/users/ana/observe", content=endless(), headers=headers).status_code == 413
+    lied = {**headers, "Content-Length": "-5"}
+    assert server.client.post("/api/users/ana/observe", content=b"{}", headers=lied).status_code == 413
+
+
+def test_the_key_is_checked_before_the_body_is_read(server: Served) -> None:
+    """A body that would be an error is not even looked at."""
+    for headers in ({}, bearer("tnk_wrong"), server.headers("other"), server.headers("reader")):
+        response = server.client.post("/api/users/ana/observe", content=b"{", headers=headers)
+        assert response.status_code in (401, 403)
+
+
+def test_wrong_expired_and_revoked_keys(server: Served) -> None:
+    store = server.store
+    short, secret = store.create_key("short", scope="user", user="ana", lifetime=timedelta(milliseconds=1))
+    time.sleep(0.01)
+    assert server.client.get("/api/users/ana/stats", headers=bearer(secret)).json()["code"] == "key_invalid"
+    key, secret = store.create_key("k", scope="user", user="ana")
+    assert server.client.get("/api/users/ana/stats", headers=bearer(secret)).status_code == 200
+    assert server.client.delete(f"/api/keys/{key.id}", headers=server.headers()).status_code == 200
+    refused = server.client.get("/api/users/ana/stats", headers=bearer(secret))
+    assert refused.status_code == 401 and refused.headers["www-authenticate"].startswith("Bearer")
+    for header in ("Bearer", "Basic dXNlcjpwYXNz", "Bearer  ", f"bearer\t{secret}", "Bearer " + "x" * 10_000):
+        assert server.client.get("/api/users/ana/stats", headers={"Authorization": header}).status_code == 401
+    assert short.digest != secret
+
+
+def test_an_app_mints_short_tokens_that_end_with_it(server: Served) -> None:
+    app_key, secret = server.store.create_key("app", scope="app")
+    minted = server.client.post("/api/users/ana/tokens", json={"seconds": 60}, headers=bearer(secret))
+    assert minted.status_code == 201
+    token = bearer(minted.json()["secret"])
+    assert server.client.get("/api/users/ana/stats", headers=token).status_code == 200
+    assert server.client.get("/api/users/ben/stats", headers=token).status_code == 403
+    assert server.client.post("/api/users/ana/tokens", json={}, headers=token).status_code == 403
+    long = server.client.post("/api/users/ana/tokens", json={"seconds": 10**9}, headers=bearer(secret)).json()["key"]
+    assert long["expires_at"] < minted.json()["key"]["created_at"].replace("2026", "2028")
+    server.store.revoke_key(app_key.id)
+    assert server.client.get("/api/users/ana/stats", headers=token).status_code == 401
+
+
+def test_secrets_are_kept_as_hashes_only(tmp_path: object) -> None:
+    path = tmp_path / "tenuto.db"
+    store = make_store(str(path))
+    _, secret = store.create_key("k", scope="admin")
+    store.close()
+    raw = b"".join(one.read_bytes() for one in tmp_path.iterdir())
+    assert secret.encode() not in raw and secret.split("_", 1)[1].encode() not in raw
+
+
+def test_too_many_requests_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(policy={"server": {"user_rate": 1, "user_burst": 3}}) as server:
+        statuses = [server.get("/api/users/ana/stats").status_code for _ in range(5)]
+        assert statuses[:3] == [200] * 3 and 429 in statuses[3:]
+        refused = server.get("/api/users/ana/stats")
+        assert refused.status_code == 429 and int(refused.headers["retry-after"]) >= 1
+        assert server.get("/api/users/ben/stats").status_code == 200, "another user is not held up"
+    with served(policy={"server": {"failure_rate": 0.01, "failure_burst": 3}}) as server:
+        wrong = [server.client.get("/health", headers=bearer(f"tnk_{n}")).status_code for n in range(6)]
+        assert wrong == [401, 401, 401, 429, 429, 429]
+
+
+def test_a_browser_needs_more_than_its_cookie(server: Served) -> None:
+    from tenuto.access import keys
+    from tenuto.records.access import KeyKind
+
+    link = sign_in_link(server.store, "http://testserver").partition("link=")[2]
+    key, secret = keys.exchange(server.store.deps, link, timedelta(hours=1))
+    assert keys.exchange(server.store.deps, link, timedelta(hours=1)) is None, "a link works once"
+    assert key.kind is KeyKind.BROWSER
+    cookie = {"Cookie": f"tenuto={secret}"}
+    assert server.client.get("/api/users/ana/stats", headers=cookie).status_code == 200
+    bare = server.client.post("/api/users/ana/observe", json={"text": "hello"}, headers=cookie)
+    assert bare.status_code == 403 and bare.json()["code"] == "csrf_missing"
+    form = {**cookie, "Content-Type": "application/x-www-form-urlencoded"}
+    assert server.client.post("/api/users/ana/observe", content=b'{"text": "x"}', headers=form).status_code in (
+        403,
+        422,
+    )
+    signed = {**cookie, "X-CSRF-Token": csrf_token(secret)}
+    assert server.client.post("/api/users/ana/observe", json={"text": "hello"}, headers=signed).status_code == 201
+    assert server.client.get("/api/users/ana/stats", headers=bearer(secret)).status_code == 401, "not as a header"
+    user_cookie = {"Cookie": "tenuto=" + server.callers["user"]["Authorization"].split()[1]}
+    assert server.client.get("/api/users/ana/stats", headers=user_cookie).status_code == 401, "a key is no cookie"
+    assert len(server.store.user("ana").messages()) == 1
+
+
+def test_other_binds_need_a_key_first() -> None:
+    store = make_store()
+    check_bind(store, Serving())
+    with pytest.raises(InputError, match="keys create"):
+        check_bind(store, Serving(host="0.0.0.0"))
+    store.create_key("k", scope="app")
+    check_bind(store, Serving(host="0.0.0.0"))
+    store.close()
+
+
+def test_logs_hold_no_content_and_no_names(server: Served, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "tenuto.http")
+    server.post("/api/users/marguerite/observe", {"text": "a very secret thing"})
+    server.client.get("/api/users/marguerite/memories/mem_secret?persona=shy", headers=server.headers())
+    server.client.get("/marguerite/secret?secret=1")
+    lines = [json.loads(record.getMessage()) for record in caplog.records if record.name == "tenuto.http"]
+    assert len(lines) == 3
+    assert not any(word in json.dumps(lines) for word in ("marguerite", "secret", "shy", "tnk_"))
+    assert lines[0]["route"] == "/api/users/{user}/observe" and lines[0]["key"].startswith("key_")
+
+
+def test_slow_senders_are_cut_off_and_others_served() -> None:
+    policy = {"server": {"header_wait": 0.3, "body_wait": 0.3}}
+    store = make_store(policy=policy)
+    _, secret = store.create_key("k", scope="admin")
+    with listening(store) as (address, _):
+        port = int(address.rpartition(":")[2])
+        slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+        for one in slow:
+            one.sendall(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+        body = socket.create_connection(("127.0.0.1", port))
+        head = f"POST /api/users/a/observe HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n"
+        body.sendall(head.encode() + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+        assert httpx.get(f"{address}/health", timeout=5).status_code == 200
+        deadline = time.monotonic() + 5
+        for one in slow:
+            one.settimeout(max(0.1, deadline - time.monotonic()))
+            assert one.recv(1000) == b"", "closed without an answer"
+            one.close()
+        body.settimeout(5)
+        assert b" 408 " in body.recv(4000).split(b"\r\n")[0] + b" "
+        body.close()
+        assert httpx.get(f"{address}/health", timeout=5).status_code == 200
+    store.close()
+
+
+def test_streams_beyond_the_limit_are_refused_and_a_revoked_key_ends_its_stream() -> None:
+    policy = {"server": {"streams": 5, "streams_per_user": 3, "heartbeat": 0.1, "poll": 0.05}}
+    store = make_store(policy=policy)
+    keys = {user: store.create_key(user, scope="user", user=user) for user in ("ana", "ben", "cleo")}
+    with listening(store) as (address, _), httpx.Client(base_url=address, timeout=10) as client:
+        streams, statuses = [], []
+        for user in ("ana", "ana", "ana", "ana", "ben", "ben", "cleo"):
+            request = client.build_request("GET", f"/api/users/{user}/events", headers=bearer(keys[user][1]))
+            response = client.send(request, stream=True)
+            statuses.append(response.status_code)
+            streams.append(response)
+        assert statuses == [200, 200, 200, 429, 200, 200, 503]
+        assert all("retry-after" in streams[n].headers for n in (3, 6))
+        store.revoke_key(keys["ana"][0].id)
+        said = "".join(streams[0].iter_text())
+        assert "event: revoked" in said
+        for stream in streams:
+            stream.close()
+        deadline = time.monotonic() + 5
+        while time.monotonic() < deadline:
+            again = client.build_request("GET", "/api/users/cleo/events", headers=bearer(keys["cleo"][1]))
+            response = client.send(again, stream=True)
+            response.close()
+            if response.status_code == 200:
+                break
+            time.sleep(0.05)
+        assert response.status_code == 200, "closed streams make room"
+    store.close()
+
+
+def test_stopping_finishes_what_is_at_work() -> None:
+    """Every request that was answered is kept, and none that began is cut off."""
+    store = make_store(policy={"server": {"shutdown": 5}})
+    _, secret = store.create_key("k", scope="admin")
+    answered: list[int] = []
+    with listening(store) as (address, server):
+        stop = threading.Event()
+
+        def write(number: int) -> None:
+            with httpx.Client(base_url=address, headers=bearer(secret), timeout=10) as client:
+                for n in itertools.count():
+                    if stop.is_set():
+                        return
+                    try:
+                        response = client.post(f"/api/users/u{number}/observe", json={"text": f"message {n}"})
+                    except httpx.HTTPError:
+                        return
+                    if response.status_code == 201:
+                        answered.append(1)
+
+        threads = [threading.Thread(target=write, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        server.should_exit = True
+        for thread in threads:
+            thread.join(10)
+        stop.set()
+    kept = sum(len(store.user(f"u{n}").messages(limit=10_000)) for n in range(4))
+    assert answered and kept >= len(answered) and kept - len(answered) <= 4
+    store.close()

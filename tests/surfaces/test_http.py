@@ -1,0 +1,216 @@
+"""Paging, repeated requests, conditional requests, problems, live events, and the routes by other names."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+
+from tenuto.records.access import Replay
+from tenuto.surfaces.http.problems import Refused
+from tenuto.surfaces.http.replay import _claim
+from tests.surfaces.kit import Served, bearer, listening, make_store
+
+
+def test_pages_hold_every_row_once_while_rows_come(server: Served) -> None:
+    ana = server.store.user("ana")
+    wanted = [ana.observe(f"message number {n}").message_id for n in range(25)]
+    seen: list[str] = []
+    cursor = None
+    while True:
+        query = f"?limit=7&order=seq{f'&cursor={cursor}' if cursor else ''}"
+        page = server.get(f"/api/users/ana/messages{query}").json()
+        seen += [row["id"] for row in page["items"]]
+        cursor = page["next"]
+        if len(seen) == 14:
+            wanted.append(ana.observe("one more").message_id)
+        if cursor is None:
+            break
+    assert seen == wanted
+
+
+@pytest.mark.parametrize("cursor", ["x", "AAAA", "WyJpZCIsMSwiYSJd", "", "é", "'; DROP TABLE messages; --"])
+def test_a_cursor_that_is_not_ours_is_refused(server: Served, cursor: str) -> None:
+    server.store.user("ana").observe("hello")
+    response = server.client.get("/api/users/ana/messages", params={"cursor": cursor}, headers=server.headers())
+    assert response.status_code == 422 and response.json()["code"] == "cursor_invalid"
+
+
+def test_filters_choose_and_unknown_ones_are_refused(server: Served) -> None:
+    ana = server.store.user("ana", channel="email")
+    ana.observe("by mail")
+    server.store.user("ana").observe("by api")
+    found = server.get("/api/users/ana/messages?channel=email").json()["items"]
+    assert [row["content"] for row in found] == ["by mail"]
+    assert server.get("/api/users/ana/messages?colour=red").status_code == 422
+    assert server.get("/api/users/ana/memories?status=nice").status_code == 422
+
+
+def test_an_idempotency_key_does_the_work_once(server: Served) -> None:
+    first = server.post("/api/users/ana/observe", {"text": "hello"}, idempotency_key="k1")
+    again = server.post("/api/users/ana/observe", {"text": "hello"}, idempotency_key="k1")
+    other = server.post("/api/users/ana/observe", {"text": "other"}, idempotency_key="k1")
+    assert first.status_code == again.status_code == 201
+    assert first.content == again.content and again.headers["idempotent-replay"] == "true"
+    assert other.status_code == 422 and other.json()["code"] == "idempotency_key_reused"
+    assert len(server.store.user("ana").messages()) == 1
+    elsewhere = server.post("/api/users/ben/observe", {"text": "other"}, idempotency_key="k1")
+    assert elsewhere.status_code == 201
+
+
+def test_a_request_at_work_is_not_repeated(server: Served) -> None:
+    store, clock = server.store, server.store.deps.clock
+    assert _claim(store.deps, "ana", "id", "asked") is None
+    with pytest.raises(Refused) as refused:
+        _claim(store.deps, "ana", "id", "asked")
+    assert refused.value.status_code == 409
+    with store.deps.store.writing("ana") as tx:
+        tx.put(Replay(id="id", at=clock().replace(year=2020), request="asked"))
+    assert _claim(store.deps, "ana", "id", "asked") is None, "a claim whose process died is taken over"
+
+
+def test_a_failed_request_can_be_repeated_with_its_key(server: Served) -> None:
+    bad = server.post("/api/users/ana/observe", {"text": "x" * 70_000}, idempotency_key="k")
+    again = server.post("/api/users/ana/observe", {"text": "x" * 70_000}, idempotency_key="k")
+    assert bad.status_code == again.status_code == 422
+    assert bad.json()["code"] == "text_too_long"
+
+
+def test_an_unchanged_answer_is_not_sent_twice(server: Served) -> None:
+    server.store.user("ana").observe("hello")
+    first = server.get("/api/users/ana/stats")
+    tag = first.headers["etag"]
+    assert server.get("/api/users/ana/stats", if_none_match=tag).status_code == 304
+    assert server.get("/api/users/ana/stats", if_none_match=f'"x", W/{tag}').status_code == 304
+    server.store.user("ana").observe("hello again")
+    changed = server.get("/api/users/ana/stats", if_none_match=tag)
+    assert changed.status_code == 200 and changed.headers["etag"] != tag
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("GET", "/api/nothing", None, 404, "no_such_route"),
+        ("PATCH", "/api/users/ana/observe", None, 405, "method_not_allowed"),
+        ("POST", "/api/users/ana/observe", b"{", 422, "invalid_request"),
+        ("POST", "/api/users/ana/observe", b'{"text": ""}', 422, "invalid_request"),
+        ("POST", "/api/users/ana/observe", b'{"text": " "}', 422, "text_empty"),
+        ("POST", "/api/users/ana/observe", b'{"text": "x", "txet": 1}', 422, "invalid_request"),
+        ("POST", "/api/users/ana/observe", b'{"text": "a\\u0000b"}', 422, "text_nul"),
+        ("POST", "/api/users/ana/recall", b'{"query": "x", "profile": "best"}', 422, "unknown_profile"),
+        ("POST", "/api/users/ana/context", b'{"message": "x", "budget": 1}', 422, None),
+        ("GET", "/api/users/ana/memories/mem_none", None, 404, "not_found"),
+        ("GET", "/api/users/%20/stats", None, 422, None),
+        ("GET", "/api/users/~!!/stats", None, 422, "name_invalid"),
+    ],
+)  # fmt: skip
+def test_problems_are_of_one_form(
+    server: Served, method: str, path: str, body: bytes | None, status: int, code: str
+) -> None:
+    headers = server.headers() | ({"Content-Type": "application/json"} if body else {})
+    response = server.client.request(method, path, content=body, headers=headers)
+    problem = response.json()
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.status_code == problem["status"] == status, problem
+    assert {"type", "title", "status", "code", "detail"} <= set(problem)
+    assert code is None or problem["code"] == code, problem
+
+
+def test_what_is_not_ours_says_nothing_of_itself(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenuto.user.UserMemory.stats", lambda self: 1 / 0)
+    response = server.get("/api/users/ana/stats")
+    assert response.status_code == 500 and response.json()["code"] == "internal"
+    assert "division" not in response.text
+
+
+def test_user_ids_that_a_path_cannot_carry(server: Served) -> None:
+    from tenuto.surfaces.http.names import read, write
+
+    for user in ("a/b", "..", ".", "~x", "名前", "a b", "x?y#z", "ana@example.org"):
+        assert read(write(user)) == user and "/" not in write(user)
+        assert server.post(f"/api/users/{write(user)}/observe", {"text": "hello"}).status_code == 201
+        assert len(server.store.user(user).messages()) == 1
+
+
+def test_live_events_resume_where_they_stopped() -> None:
+    store = make_store(policy={"server": {"poll": 0.02}})
+    ana = store.user("ana")
+    for n in range(3):
+        ana.observe(f"message {n}")
+    _, secret = store.create_key("k", scope="user", user="ana")
+    with listening(store) as (address, _), httpx.Client(base_url=address, headers=bearer(secret), timeout=10) as client:
+        first = _events(client, {"after": "0"}, 2)
+        ana.observe("while away")
+        rest = _events(client, {}, 2, {"Last-Event-ID": str(first[-1][0])})
+        kinds = {kind for _, kind in first + rest}
+    numbers = [number for number, _ in first + rest]
+    assert kinds == {"message.observed"} and numbers == sorted(set(numbers)) and len(numbers) == 4
+    store.close()
+
+
+def _events(
+    client: httpx.Client, params: dict[str, str], count: int, headers: dict[str, str] | None = None
+) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    number = 0
+    with client.stream("GET", "/api/users/ana/events", params=params, headers=headers or {}) as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        for line in response.iter_lines():
+            if line.startswith("id: "):
+                number = int(line[4:])
+            if line.startswith("event: "):
+                found.append((number, line[7:]))
+            if len(found) == count:
+                break
+    return found
+
+
+def test_the_routes_by_other_names(server: Served) -> None:
+    as_ana = {**server.headers("app"), "Tenuto-User": "ana"}
+    for n in range(4):
+        body = {"text": f"Dad takes metformin, dose {n}", "id": f"msg-{n}", "role": "user"}
+        made = server.client.post("/api/sessions/session-456/messages", json=body, headers=as_ana)
+        assert made.status_code == 201, made.text
+    assert set(made.json()) == {
+        "id", "session_id", "role", "text", "model_id", "token_usage", "created_at", "importance_score"
+    }  # fmt: skip
+    assert made.json()["id"] == "msg-3" and made.json()["session_id"] == "session-456"
+    listed = server.client.get("/api/sessions/session-456/messages", headers=as_ana).json()["items"]
+    assert [row["id"] for row in listed] == ["msg-0", "msg-1", "msg-2", "msg-3"]
+    asked = {"session_id": "session-456", "start_message_id": "msg-0", "end_message_id": "msg-2", "message_count": 3}
+    summary = server.client.post("/api/memory/summaries", json=asked, headers=as_ana)
+    assert summary.status_code == 201, summary.text
+    assert set(summary.json()) == {
+        "id", "session_id", "summary", "message_count", "start_message_id", "end_message_id", "importance_score",
+        "created_at",
+    }  # fmt: skip
+    assert summary.json()["message_count"] == 3
+    stats = server.client.get("/api/memory/stats/session-456", headers=as_ana).json()
+    assert set(stats) == {
+        "totalMessages", "totalSummaries", "totalPins", "oldestMessage", "newestMessage", "averageImportanceScore"
+    }  # fmt: skip
+    assert stats["totalMessages"] == 4 and stats["averageImportanceScore"] > 0
+    assert datetime.fromisoformat(stats["oldestMessage"]) <= datetime.now(UTC)
+    assert server.client.get("/api/memory/stats/nope", headers=as_ana).status_code == 404
+
+
+def test_erasing_needs_the_name_twice_and_takes_the_keys_along(server: Served) -> None:
+    server.post("/api/users/ana/observe", {"text": "hello"}, caller="user")
+    assert server.post("/api/users/ana/erase", {"user": "ben"}, caller="user").status_code == 422
+    proof = server.post("/api/users/ana/erase", {"user": "ana"}, caller="user").json()
+    assert not any(proof["left"].values())
+    assert server.get("/api/users/ana/stats", caller="user").status_code == 401
+    assert server.get("/api/users/ana/stats").json()["total_messages"] == 0
+    assert server.store.users() == []
+
+
+def test_metrics_and_health(server: Served) -> None:
+    server.post("/api/users/secret-name/observe", {"text": "secret text"})
+    assert server.client.get("/health").json()["status"] == "ok"
+    assert server.client.get("/ready").json()["status"] == "ready"
+    text = server.get("/metrics").text
+    assert 'route="/api/users/{user}/observe",status="201"} 1' in text
+    assert "secret" not in text
+    server.store.close()
+    assert server.client.get("/ready").status_code == 503
