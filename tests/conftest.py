@@ -4,8 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests import servers
+
+# Machines differ and are shared: how long an example takes says nothing about whether it is right.
+settings.register_profile("tenuto", deadline=None)
+settings.load_profile("tenuto")
 
 
 @pytest.fixture(scope="session")
@@ -36,5 +41,20 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory" else str(tmp_path / "tenuto.db")
 
 
-def pytest_sessionfinish() -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     servers.stop_all()
+    if _skipped(session.config) and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if skipped := _skipped(config):
+        terminalreporter.section("skipped tests count as failed", red=True)
+        for report in skipped:
+            terminalreporter.line(f"{report.nodeid}: {report.longrepr}")
+
+
+def _skipped(config: pytest.Config) -> list[pytest.TestReport]:
+    """What was not run was not checked: a missing server or browser is no reason to pass."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return [] if reporter is None else list(reporter.stats.get("skipped", []))

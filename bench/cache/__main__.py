@@ -2,16 +2,16 @@
 
     python -m bench.cache --data DIR            (or TENUTO_BENCH_DATA; see --help)
 
-Real sessions are replayed turn by turn on top of everything that was said before them. Each turn builds the request that
-would be sent, and its longest common prefix with the request of the turn before is what a prefix cache would serve. Three
-ways to put memory into a prompt, with the same store, the same recall and the same window of recent messages:
+Real sessions are replayed turn by turn on top of everything that was said before them. Each turn builds the request
+that would be sent, and its longest common prefix with the request of the turn before is what a prefix cache would
+serve. Three ways to put memory into a prompt, with the same store, the same recall and the same recent messages:
 
     tenuto   the context as Tenuto builds it (stable text, turns, this turn's notes, message)
     proxy    the same behind the memory proxy: the client replays the session itself
     naive    what recall finds goes into the system prompt of each turn; the last 30 messages follow
 
-``exact`` counts every common token. ``OpenAI`` counts as OpenAI does: only prefixes of at least 1,024 tokens, in steps of
-128. Between two turns the background work is done, so summaries and memories change as they do in life.
+``exact`` counts every common token. ``OpenAI`` counts as OpenAI does: only prefixes of at least 1,024 tokens, in steps
+of 128. Between two turns the background work is done, so summaries and memories change as they do in life.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from statistics import mean
 import tenuto
 from tenuto.records.context import Context
 
-WHERE = """No data. Give --data DIR or set TENUTO_BENCH_DATA to a folder with locomo.jsonl.gz: one conversation per line,
+WHERE = """No data. Give --data DIR or set TENUTO_BENCH_DATA to a folder with locomo.jsonl.gz: one conversation a line,
 {id, speakers, turns: [{tid, sess, date, speaker, text}]}, made from github.com/snap-research/locomo (CC BY-NC 4.0)."""
 PERSONA = "You are an old friend. You are warm and brief, and you remember."
 LEAST, STEP = 1024, 128
@@ -48,12 +48,16 @@ class Share:
     before: str = ""
 
     def add(self, text: str, count) -> None:
-        common = os.path.commonprefix([self.before, text])
+        common = text[: common_length(self.before, text)]
         served = count(common) if common else 0
         self.sent += count(text)
         self.exact += served
         self.stepped += served // STEP * STEP if served >= LEAST else 0
         self.before = text
+
+
+def common_length(one: str, other: str) -> int:
+    return next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def conversations(folder: Path) -> Iterator[dict]:
@@ -86,12 +90,13 @@ def behind_proxy(context: Context, said: list[dict]) -> list[dict]:
 
 
 def replay(conversation: dict, turns: int) -> tuple[dict[str, Share], int, set[str]]:
-    """One conversation: everything before its longest session is kept first, then that session turn by turn."""
+    """One conversation: everything before its longest later session is kept first, then that session, turn by turn."""
     sessions: dict[int, list[dict]] = {}
     for turn in conversation["turns"]:
         sessions.setdefault(turn["sess"], []).append(turn)
-    longest = max(sessions, key=lambda number: (len(sessions[number]), number))
     user = conversation["speakers"][0]
+    spoken = {number: sum(turn["speaker"] == user for turn in said) for number, said in sessions.items()}
+    longest = max((min(spoken[number], turns), number) for number in sessions if number > min(sessions))[1]
     now = [moment(sessions[min(sessions)][0]["date"])]
     shares = {"tenuto": Share(), "proxy": Share(), "naive": Share()}
     with tempfile.TemporaryDirectory() as folder:
@@ -146,7 +151,9 @@ def main() -> None:
     print(f"\n{'':10}{'tokens sent per session':>26}{'exact':>10}{'OpenAI':>10}{'tokens paid in full':>22}")
     for name, found in rows.items():
         sent = mean(share.sent for share in found)
-        exact, stepped = (sum(getattr(s, part) for s in found) / sum(s.sent for s in found) for part in ("exact", "stepped"))
+        exact, stepped = (
+            sum(getattr(s, part) for s in found) / sum(s.sent for s in found) for part in ("exact", "stepped")
+        )
         print(f"{name:10}{sent:>26,.0f}{exact:>10.1%}{stepped:>10.1%}{sent * (1 - exact):>22,.0f}")
 
 

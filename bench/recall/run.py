@@ -25,6 +25,8 @@ from tenuto.providers.tokens import LocalTokens
 
 DEPTH = 100
 """Hits asked for, so that ten sessions and 4,000 tokens are reached."""
+POLICY = {"limits": {"text_bytes": 1 << 20}}
+"""One turn of RealMem is larger than the default lets in."""
 ABLATIONS = {
     "without words": {"words": 0},
     "without meaning": {"meaning": 0},
@@ -92,7 +94,8 @@ def run(conversations, table: Table, adversarial: Table, embedder, ablation: boo
         sessions = {turn.id: turn.session for turn in conversation.turns}
         starts = [number for number, turn in enumerate(conversation.turns)]
         with tempfile.TemporaryDirectory() as directory:
-            store = tenuto.open(url or Path(directory) / "bench.db", embedder=embedder, clock=clock, background=False)
+            place = url or Path(directory) / "bench.db"
+            store = tenuto.open(place, embedder=embedder, clock=clock, background=False, policy=POLICY)
             memories = variants(store, conversation.id, ablation)
             kept = 0
             for question in sorted(conversation.questions, key=lambda one: one.before or 10**9):

@@ -4,6 +4,7 @@ Frozen dataclasses, grouped by room. ``tenuto.open(policy=...)`` takes a :class:
 ``{"session": {"idle_close": 900}}``; :mod:`tenuto.settings` reads the same names from a file or the environment.
 Durations are ``timedelta`` here and seconds in files; importance is 0–10 everywhere; shares are 0–1.
 """
+# Over 400 lines: every number in one place, each with its meaning, is what the file is for.
 
 from __future__ import annotations
 
@@ -61,15 +62,21 @@ class SessionPolicy:
 @dataclass(frozen=True, slots=True)
 class SummaryPolicy:
     rolling_every_turns: int = 4
+    """Turns of a session after which its rolling summary is written anew."""
     rolling_length: int = 600
     """Characters."""
     range_every_messages: int = 50
+    """Messages that one range summary stands for; no gap, no overlap."""
     spine_every_messages: int = 20
+    """Messages with a persona after which the spine is written anew."""
     profile_every_sessions: int = 10
+    """The profile is written anew after this many sessions, or after ``profile_every``."""
     profile_every: timedelta = timedelta(days=7)
+    """Longest time between two profiles while there is something new."""
     topic_after: timedelta = timedelta(days=7)
     """Session text older than this gets topic summaries beside it."""
     topic_tokens: int = 100
+    """Longest topic summary, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +84,15 @@ class MessageImportance:
     """How a message is weighed, 0–10."""
 
     base: float = 5.0
+    """Importance that every message starts with."""
     domain_terms: float = 2.0
+    """Added where the text holds a term of a domain lexicon."""
     question: float = 1.0
+    """Added to a question."""
     from_user: float = 1.0
+    """Added to what the user says."""
     short: float = -1.0
+    """Added to a text shorter than ``short_below``; negative."""
     short_below: int = 20
     """Characters."""
 
@@ -92,6 +104,7 @@ class MemoryPolicy:
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     default_importance: float = 5.0
+    """Importance of a memory that nothing weighs otherwise."""
     keep_confidence: float = 0.5
     """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
     lexicons: str = ""
@@ -103,17 +116,27 @@ class MemoryPolicy:
     importance_per_doubling: float = 1.0
     """Importance gained each time the number of reinforcements doubles, up to ``importance_ceiling``."""
     importance_ceiling: float = 9.0
+    """Highest importance that reinforcement alone reaches."""
     candidates_per_message: int = 24
     """Most memories taken from one message."""
     entities_per_message: int = 50
+    """Most entities taken from one message."""
     merge_confidence: float = 0.92
     """Two entities are merged without asking only at or above this."""
     completion_confidence: float = 0.80
     """A todo is completed by what was said only at or above this."""
     recent_wins: timedelta = timedelta(hours=48)
+    """A completed todo counts as a win for this long."""
     model_tokens_per_day: int = 200_000
     """Tokens that extraction may spend per user and day; beyond it the rules take over."""
+    model_cost_per_day: float = 0.0
+    """Money that extraction may spend per user and day, in the currency of the prices; 0 sets no limit."""
+    model_input_price: float = 0.0
+    """Price of a million tokens sent."""
+    model_output_price: float = 0.0
+    """Price of a million tokens received."""
     model_batch_messages: int = 16
+    """Most messages that one request to a model carries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +166,17 @@ class RecallPolicy:
     summary_decay: float = 0.03
     """λ per day of the profile ``decayed`` for summaries and key points."""
     similarity_floor: float = 0.3
+    """Cosine below which the profile ``decayed`` drops a candidate."""
     card_facts: int = 3
+    """Most facts on one entity card."""
     card_importance: float = 7.0
+    """Importance from which a fact is on its entity's card; pins always are."""
     foundation: int = 20
+    """Most memories in the foundation of a context."""
     guidance: int = 8
+    """Most lines of behaviour guidance."""
     proactive: int = 12
+    """Most memories that may be brought up unasked."""
     index_bytes: int = 2 * 1024**3
     """Memory that the per-user indexes may take together; the least recently used one goes first."""
 
@@ -159,18 +188,31 @@ class ContextPolicy:
     answer: int = 2000
     """Tokens kept for the answer."""
     messages: float = 0.40
+    """Share of the budget for messages; what a share does not use flows on."""
     recent_summaries: float = 0.30
+    """Share for summaries of recent sessions."""
     facts: float = 0.20
+    """Share for what is known."""
     history: float = 0.10
+    """Share for what lies further back."""
     recent_messages: int = 30
+    """Most messages of this session that are replayed."""
     sessions_in_full: int = 3
+    """Recent sessions whose summary is shown in full."""
     session_headlines: int = 4
+    """Sessions before those that are shown by their headline."""
     important_messages: int = 5
+    """Most old messages that are shown because of their importance."""
     important_from: float = 8.0
+    """Importance from which an old message is shown."""
     commitments: int = 5
+    """Most open commitments."""
     threads: int = 3
+    """Most open threads."""
     frictions: int = 3
+    """Most open frictions."""
     wins: int = 3
+    """Most recent wins."""
     relevant: int = 12
     """Most recalled things that enter one context."""
     key_points: int = 8
@@ -181,8 +223,8 @@ class ContextPolicy:
     """Most messages from before this session that are shown, so that a new session does not begin in the void."""
     window_step: int = 10
     """The window of recent messages moves in steps of this many, so that prompt caches hold; 1 moves it each turn."""
-    fresh: float = 0.5
-    """Part of the facts' share that is kept for what this turn alone recalls."""
+    fresh: float = 0.3
+    """Part of the facts' share for what this turn alone recalls: a ceiling, because no prompt cache can serve it."""
     templates: str | None = None
     """A folder with edited templates; one that is missing there is taken from the package."""
     personas: str | None = None
@@ -200,6 +242,7 @@ class ProxyPolicy:
     turn_kept: timedelta = timedelta(minutes=10)
     """For how long."""
     connect: timedelta = timedelta(seconds=10)
+    """Longest wait for a connection to the model behind the proxy."""
     timeout: timedelta = timedelta(seconds=600)
     """Longest silence of the upstream."""
 
@@ -207,7 +250,9 @@ class ProxyPolicy:
 @dataclass(frozen=True, slots=True)
 class WorkingPolicy:
     messages: int = 30
+    """Most messages of a user in working memory."""
     ttl: timedelta = timedelta(hours=1)
+    """Working memory of a user who is silent is dropped after this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,16 +276,25 @@ class FadingPolicy:
 @dataclass(frozen=True, slots=True)
 class AgentPolicy:
     connection: float = 0.3
+    """Where the axis starts, 0–1: how close the persona is to the user."""
     discretion: float = 0.5
+    """Where the axis starts, 0–1: how much it holds back."""
     mood: float = 0.0
+    """Where the axis starts, −1…1."""
     attunement: float = 0.3
+    """Where the axis starts, 0–1: how well it reads the user."""
     outreach: bool = False
+    """Whether the persona may write first."""
     quiet_from: int = 21
     """Hour of the day in the user's time zone from which nobody is contacted."""
     quiet_until: int = 9
+    """Hour of the day from which contact is allowed again."""
     cooldown: timedelta = timedelta(hours=24)
+    """Shortest time between two messages that the persona sends first."""
     cooldown_after_user: timedelta = timedelta(hours=48)
+    """Shortest silence of the user before the persona writes first."""
     mood_half_life: timedelta = timedelta(days=2)
+    """The mood halves its distance to the start in this time."""
     personas: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Per persona: ``axes`` (name → start, low, high, half_life in seconds) and ``outreach``."""
 
@@ -258,14 +312,19 @@ class TrajectoryPolicy:
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
     lease: timedelta = timedelta(seconds=60)
+    """A worker holds a job for this long before another may take it; it is renewed during the work."""
     attempts: int = 5
+    """Tries before a job is failed for good."""
     backoff: timedelta = timedelta(seconds=2)
     """Doubles with every attempt."""
     backoff_limit: timedelta = timedelta(minutes=10)
+    """Longest pause between two tries."""
     batch: int = 32
+    """Most jobs of one user and kind that are carried out together."""
     poll: timedelta = timedelta(seconds=1)
     """How often an idle runner looks for work that another process left."""
     keep_done: timedelta = timedelta(days=7)
+    """Finished jobs are deleted after this time."""
     costly_per_minute: int = 60
     """Jobs of the kinds that ask a model which one process starts per minute, while a model is configured."""
 
@@ -273,7 +332,9 @@ class JobPolicy:
 @dataclass(frozen=True, slots=True)
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
+    """Longest wait for an answer of a model."""
     retries: int = 2
+    """Further tries after a failure that may pass."""
     prompts: str = ""
     """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
 
@@ -281,9 +342,11 @@ class ModelPolicy:
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
     working: timedelta = timedelta(hours=1)
+    """Working memory is kept for this long."""
     session_text: timedelta = timedelta(days=7)
     """After this time topic summaries stand beside the text; the text itself stays unless ``purge_text`` is set."""
     purge_text: timedelta | None = None
+    """Messages older than this are deleted; none: never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,9 +372,11 @@ class WorkflowPolicy:
     artifact_bytes: int = 1024 * 1024
     """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
+    """Most recent failures that a learner profile lists."""
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
+    """Mastery of a skill before its first outcome, 0–1."""
     mastery_half_life: timedelta = timedelta(days=60)
     """Without practice, mastery goes half of the way back to the baseline in this time."""
     style_tries: int = 3
@@ -321,9 +386,36 @@ class WorkflowPolicy:
 @dataclass(frozen=True, slots=True)
 class IdentityPolicy:
     challenge_valid: timedelta = timedelta(minutes=10)
+    """A challenge expires after this time."""
     challenge_tries: int = 5
+    """Wrong answers before a challenge is void."""
     challenge_sends: int = 3
+    """Most challenges for one address within ``challenge_window``."""
     challenge_window: timedelta = timedelta(hours=1)
+    """The time that ``challenge_sends`` counts in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPolicy:
+    batch: int = 2000
+    """Messages in one transaction."""
+    digest: int = 64
+    """Messages that one job looks for memories in."""
+    line_bytes: int = 16 * 1024**2
+    """Longest line or single item of a file; a longer one is skipped and listed."""
+    html_bytes: int = 1024**2
+    """Most of one HTML text that is read."""
+    mail_bytes: int = 64 * 1024**2
+    """Largest single mail; a larger one is skipped and listed."""
+    zip_members: int = 100_000
+    zip_bytes: int = 64 * 1024**3
+    """Most that an archive may unpack to."""
+    zip_ratio: int = 200
+    """An archive's file that unpacks to more than this many times its size (and over 64 MiB) is a bomb."""
+    skips_kept: int = 200
+    """Skipped things that an import lists in full; the rest is counted."""
+    ahead: timedelta = timedelta(days=1)
+    """A date further in the future than this is wrong, and what carries it is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +431,7 @@ class ServerPolicy:
     streams: int = 1000
     """Live event streams of one process."""
     streams_per_user: int = 20
+    """Live event streams of one user."""
     heartbeat: timedelta = timedelta(seconds=15)
     """An idle event stream says so this often, and looks whether its key still holds."""
     poll: timedelta = timedelta(seconds=1)
@@ -352,8 +445,11 @@ class ServerPolicy:
     token_valid: timedelta = timedelta(minutes=15)
     """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
     token_longest: timedelta = timedelta(hours=24)
+    """Longest lifetime of such a token."""
     link_valid: timedelta = timedelta(minutes=10)
+    """Lifetime of a sign-in link."""
     browser_valid: timedelta = timedelta(days=7)
+    """Lifetime of a browser's sign-in."""
     replay_kept: timedelta = timedelta(hours=24)
     """How long the answer to a request with an idempotency key is kept."""
     replay_wait: timedelta = timedelta(minutes=1)
@@ -361,13 +457,19 @@ class ServerPolicy:
     key_rate: float = 50.0
     """Requests per second of one key, after a burst."""
     key_burst: int = 500
+    """Requests that a key may make at once before its rate counts."""
     user_rate: float = 20.0
+    """Requests per second of one user, after a burst."""
     user_burst: int = 200
+    """Requests of one user at once before the rate counts."""
     address_rate: float = 100.0
+    """Requests per second of one address, after a burst."""
     address_burst: int = 1000
+    """Requests of one address at once before the rate counts."""
     failure_rate: float = 0.2
     """Failed sign-ins per second of one address, after a burst."""
     failure_burst: int = 20
+    """Failed sign-ins of one address at once before the rate counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +493,7 @@ class Policy:
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
+    importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
 
 

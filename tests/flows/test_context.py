@@ -69,17 +69,24 @@ def test_every_block_is_filled_and_in_its_place(store, watch):
     talk(store, watch, "ana", "coach", 2)
     hits = [Found("memory", "mem_quiet"), Found("message", "nothing of that id")]
     with store.deps.store.writing("ana") as tx:
+        old = START - timedelta(days=9)
         tx.put(memory("news", "Bought a bicycle", watch.at))
-    context = build(store.deps, scope, "And now?", hits=hits, cards=[("person:ben", "- Ben: her brother")])
+        tx.put(memory("ben1", "Ben is her brother", old, entities=("person:ben",)))
+        tx.put(memory("ben2", "Ben lives in Bergen", old, entities=("person:ben",), trust=Trust.INFERRED))
+        tx.put(memory("ben3", "Ben plays chess", old, entities=("person:ben",), importance=4.0))
+    about = [Found("memory", "mem_ben3")]
+    context = build(store.deps, scope, "And now?", hits=hits, lasting=lambda query: about)
     assert names(context) >= {
         "persona", "guidance", "pins", "foundation", "profile", "brief", "state", "topics", "ranges", "sessions",
-        "latest", "points", "earlier", "commitments", "threads", "frictions", "wins", "cards", "spine", "recent",
-        "clock", "news", "relevant", "message",
+        "latest", "points", "earlier", "commitments", "threads", "frictions", "wins", "cards", "semantic", "spine",
+        "recent", "clock", "news", "relevant", "message",
     }  # fmt: skip
     for block in context.blocks:
         if block.items and block.name not in ("persona", "clock", "message", "recent"):
             assert block.text in (context.stable if block.stable else context.volatile)
     assert "Told to another persona" not in str(context)
+    assert "inferred] [person:ben]: Ben is her brother; Ben lives in Bergen" in context.block("cards").text
+    assert "Ben plays chess" in context.block("semantic").text
     assert "hospital" in context.fresh, "recalled for this turn"
     assert "hospital" not in context.stable, "never brought up by itself"
     assert context.messages[-1] == {"role": "user", "content": "And now?"}
@@ -109,6 +116,29 @@ def test_stable_is_the_same_bytes_for_a_whole_session(store, watch):
         assert context.tokens <= 6000
     assert len(seen) == 1
     assert "A new thing, number 19" in context.volatile
+
+
+def test_what_a_session_is_about_is_recalled_once(store, watch):
+    asked = []
+
+    def lasting(query: str) -> list[Found]:
+        asked.append(query)
+        return [Found("memory", "mem_quiet")]
+
+    scope = furnished(store, watch)
+    assert build(store.deps, scope, "Hi!", lasting=lasting).block("semantic").items == ()
+    first = build(store.deps, scope, "My stay in hospital worries me", lasting=lasting)
+    assert "hospital" in first.block("semantic").text
+    for n in range(3):
+        talk(store, watch, "ana", "coach", 1, say=f"Something else entirely, number {n}")
+        assert build(store.deps, scope, "And what of the garden?", lasting=lasting).stable == first.stable
+    assert asked == ["My stay in hospital worries me"]
+    store.deps.working.drop("ana")
+    build(store.deps, scope, "And what of the garden?", lasting=lasting)
+    assert asked[1:] == ["Something else entirely, number 0"], "lost, and recalled for the session's first message"
+    watch.forward(hours=3)
+    build(store.deps, scope, "A new day, a new garden", lasting=lasting)
+    assert asked[2:] == ["A new day, a new garden"]
 
 
 def test_what_is_forgotten_leaves_at_once(store, watch):

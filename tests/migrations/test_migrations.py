@@ -78,7 +78,8 @@ def test_both_dialects_have_the_same_migrations_tables_and_columns(tmp_path: Pat
         dialect: [(one.version, one.name) for one in migrate.migrations(dialect)] for dialect in ("sqlite", "postgres")
     }
     assert numbered["sqlite"] == numbered["postgres"]
-    assert [version for version, _ in numbered["sqlite"]] == list(range(1, len(numbered["sqlite"]) + 1))
+    versions = [version for version, _ in numbered["sqlite"]]
+    assert versions[0] == 1 and len(set(versions)) == len(versions)
     url = fresh_database()
     open_store(str(tmp_path / "new.db"), PlainVault(), system_clock).close()
     open_store(url, PlainVault(), system_clock).close()

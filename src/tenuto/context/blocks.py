@@ -62,6 +62,8 @@ class Spec:
     place: Place = Place.EVIDENCE
     most: int | None = None
     part: float = 1.0
+    ceiling: bool = False
+    """Takes no more than the share for what this turn recalls, though others leave theirs unused."""
     together: str = ""
     """Another block that the cap is shared with; that one is filled first."""
 
@@ -107,13 +109,14 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("working", "At hand", Group.FACTS, False),
         Spec("rolling", "The talk so far, in short", Group.SUMMARIES, False, most=1),
         Spec("news", "New since this conversation began", Group.FACTS, False, most=recall.foundation),
-        Spec("relevant", "What comes to mind", Group.FACTS, False, most=context.relevant),
+        Spec("relevant", "What comes to mind", Group.FACTS, False, most=context.relevant, ceiling=True),
         Spec(
             "marked",
             "Weighty things said earlier in this conversation",
             Group.MESSAGES,
             False,
             most=context.important_messages,
+            ceiling=True,
             together="important",
         ),
         Spec("message", "The message", Group.ALWAYS, False, Place.TURNS),

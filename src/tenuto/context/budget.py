@@ -23,6 +23,8 @@ from tenuto.errors import BudgetTooSmall, InputError
 from tenuto.policy import ContextPolicy
 from tenuto.records.context import Dropped
 
+CACHED = 2048
+"""Tokens below which nothing is gained by keeping the volatile part small: providers cache no prefix under 1,024."""
 USUAL_MESSAGE = 0.1
 """Part of the budget that is kept free for the message, so that a longer one than the last does not move the window."""
 MESSAGE_OVERHEAD = 4
@@ -122,15 +124,15 @@ def plan(
         notes.append(f"What must always be in takes {needed} of {budget} tokens: the answer has {answer} left.")
     turn = sum(t.spent() for t in trays.values() if t.spec.group is Group.ALWAYS and not t.spec.stable)
     left = budget - answer - withhold - (needed - turn)
-    share = _shares(left, policy)
+    share, extra = _shares(left, policy), 0
+    if turn > share[Group.MESSAGES] * (1 - sum(t.spec.part for t in _of(trays, Group.MESSAGES, stable=True))):
+        share, extra = _shares(left - turn, policy), turn
     held = int(share[Group.FACTS] * policy.fresh)
-    if turn > share[Group.MESSAGES]:
-        share = _shares(left - turn, policy) | {Group.MESSAGES: turn}
-        held = 0
     unused = _fill_stable(trays, share, held)
-    room = share[Group.MESSAGES] + held + unused - _spent_on_earlier(trays)
+    room = share[Group.MESSAGES] + extra + held + unused - _spent_on_earlier(trays)
     usual = min(int(left * USUAL_MESSAGE), share[Group.MESSAGES])
-    _fill_volatile(trays, room - turn, window=room - held - max(turn, usual))
+    ceiling = held if left >= CACHED else room
+    _fill_volatile(trays, room - turn, window=room - held - max(turn, usual), ceiling=ceiling)
     blocks = tuple(_close(tray) for tray in trays.values())
     return Plan(blocks=blocks, answer=answer, notes=tuple(notes))
 
@@ -146,7 +148,8 @@ def _shares(left: int, policy: ContextPolicy) -> dict[Group, int]:
 
 
 def _tray(spec: Spec, items: Sequence[Item], label_cost: int) -> _Tray:
-    tray = _Tray(spec, list(items), tuple(items), label_cost=label_cost)
+    headed = spec.place in (Place.EVIDENCE, Place.GUIDANCE)
+    tray = _Tray(spec, list(items), tuple(items), label_cost=label_cost if headed else 0)
     if spec.stable and spec.group is not Group.ALWAYS:
         _cap(tray)
     return tray
@@ -197,8 +200,8 @@ def _fill_stable(trays: Mapping[str, _Tray], share: Mapping[Group, int], held: i
     return unused
 
 
-def _fill_volatile(trays: Mapping[str, _Tray], room: int, window: int) -> None:
-    """Recent messages up to their fixed ceiling; then this turn's own blocks in what is left."""
+def _fill_volatile(trays: Mapping[str, _Tray], room: int, *, window: int, ceiling: int) -> None:
+    """Recent messages up to ``window``; then this turn's own blocks in what is left, the recalled up to ``ceiling``."""
     for tray in trays.values():
         if tray.spec.place is Place.TURNS and tray.spec.group is not Group.ALWAYS:
             room -= _fill_window(tray, max(0, min(room, window)))
@@ -207,7 +210,9 @@ def _fill_volatile(trays: Mapping[str, _Tray], room: int, window: int) -> None:
         for tray in _of(trays, group, stable=False):
             if tray.spec.place is not Place.TURNS:
                 _cap(tray, len(trays[tray.spec.together].taken) if tray.spec.together in trays else 0)
-                room -= _fill(tray, room)
+                added = _fill(tray, min(room, ceiling) if tray.spec.ceiling else room)
+                room -= added
+                ceiling -= added if tray.spec.ceiling else 0
 
 
 def _fill(tray: _Tray, ceiling: int, *, contiguous: bool = False) -> int:

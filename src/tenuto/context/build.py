@@ -2,26 +2,27 @@
 
     gather (one read) → select (which thing in which block) → assemble (budget, text, count)
 
-Nothing is written. Recall is another flow: whoever calls passes what it found (``hits`` for this turn, ``semantic`` for
-the whole session) and this flow reads those records again through its own reader, so that nothing forgotten or another
-user's can enter by a stale hit.
+Nothing is written. Recall is another flow: whoever calls passes what it found (``hits`` for this turn, ``lasting`` to
+ask for the whole session) and this flow reads those records again through its own reader, so that nothing forgotten or
+another user's can enter by a stale hit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from tenuto.context import budget as budgeting
-from tenuto.context import render, templates
+from tenuto.context import gather as gathering
+from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
-from tenuto.context.gather import gather
-from tenuto.context.select import Frame, Record, foundation_of, guidance_of, select
+from tenuto.context.select import Frame, Record, cards_of, foundation_of, select
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
+from tenuto.context.topic import Found
 from tenuto.deps import Deps
 from tenuto.ports import Reader
+from tenuto.recall.cards import guidance
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -39,16 +40,6 @@ TYPES: dict[str, type[Record]] = {
 }
 
 
-class Found(Protocol):
-    """Something that recall found: all that is used of it is what it names."""
-
-    @property
-    def kind(self) -> str: ...
-
-    @property
-    def id(self) -> str: ...
-
-
 def build(
     deps: Deps,
     scope: Scope,
@@ -56,16 +47,17 @@ def build(
     *,
     budget: int | None = None,
     hits: Iterable[Found] = (),
-    semantic: Iterable[Found] = (),
-    cards: Sequence[tuple[str, str]] = (),
+    lasting: Callable[[str], Iterable[Found]] | None = None,
     persona_text: str | None = None,
     session: str | None = None,
+    refresh: bool = False,
     replay: bool = True,
 ) -> Context:
     """The context for ``message``.
 
-    ``session`` is the caller's own id of the session. ``replay=False`` leaves this session's turns out, for a caller
-    who sends them anyway. ``cards`` are entities with what is known of each: (entity id, line).
+    ``hits`` are what recall found for it; ``lasting`` recalls what a whole session is about, and is asked once for its
+    first substantive message, or again to ``refresh`` it. ``session`` is the caller's own id of the session.
+    ``replay=False`` leaves this session's turns out, for a caller who sends them anyway.
     """
     policy = deps.policy
     tokens = budgeting.check(policy.context.budget if budget is None else budget)
@@ -75,21 +67,25 @@ def build(
     persona = persona_words(scope, persona_text, policy.context.personas, texts)
     now = deps.clock()
     with deps.store.reading(scope.user) as reader:
-        found = gather(reader, scope, policy, now, session)
-        relevant = _read(reader, hits)
-        lasting = _read(reader, semantic)
+        found = gathering.gather(reader, scope, policy, now, session)
+        relevant = _read(reader, _named(hits))
+    anchor = found.previous[0].id if found.previous else ""
+    query, named = topic.of_session(deps.working, scope, session, anchor, found, message, lasting, refresh)
+    with deps.store.reading(scope.user) as reader:
+        semantic = _read(reader, named)
+        about = gathering.about(reader, scope, query or "", semantic, policy)
     zone_name, zone, notes = zone_of(found)
     start = found.current.started_at if found.current is not None else now
     frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
     lines, dropped = select(
         found,
         frame,
-        foundation=foundation_of(found.memories, policy),
-        guidance=guidance_of(found.memories),
-        cards=cards,
-        semantic=lasting,
+        foundation=foundation_of(found.important_memories, found.pins, policy),
+        guidance=guidance(found.guiding, policy.recall),
+        cards=cards_of(about, start, policy),
+        semantic=semantic,
         relevant=relevant,
-        variables=deps.working.variables(scope.user) if deps.working is not None else None,
+        variables=topic.variables(deps.working, scope),
         replay=replay,
         message=message,
     )
@@ -103,7 +99,7 @@ def build(
             clock=render.clock(texts, now, zone, zone_name),
             message=message,
             session_id=found.current.id if found.current is not None else None,
-            anchor=found.previous[0].id if found.previous else "",
+            anchor=anchor,
             notes=tuple(notes),
         ),
         table(policy),
@@ -115,9 +111,12 @@ def build(
     return _noted(context, counting)
 
 
-def _read(reader: Reader, found: Iterable[Found]) -> list[Record]:
+def _named(found: Iterable[Found]) -> list[tuple[str, str]]:
+    return [(str(one.kind), one.id) for one in found]
+
+
+def _read(reader: Reader, wanted: Sequence[tuple[str, str]]) -> list[Record]:
     """The records that recall named, as they are now, in its order."""
-    wanted = [(str(one.kind), one.id) for one in found]
     records: dict[tuple[str, str], Record] = {}
     for kind, type_ in TYPES.items():
         ids = [id for name, id in wanted if name == kind]

@@ -7,19 +7,25 @@ agree on what was before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from tenuto.lifecycle import sessions as placing
 from tenuto.policy import Policy
 from tenuto.ports import Reader, Where
+from tenuto.recall.cards import named
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
-from tenuto.records.memory import RECALLED, AgentState, Memory, Todo, TodoStatus
+from tenuto.records.memory import RECALLED, AgentState, Entity, Memory, Proactive, Todo, TodoStatus, Trust
 from tenuto.records.scope import Scope, User
 from tenuto.records.workflow import Workflow
 
-MEMORIES = 400
-"""Most memories that are read to choose the foundation and the guidance from, most important first."""
+GUIDING = 64
+"""Most memories of the operator or a confirmed user that are read to choose the guidance from."""
+ENTITIES = 200
+"""Entities, most mentioned first, among which a message may name one."""
+CARDS = 8
+"""Most entity cards of one context."""
 SPARE = 2
 """Read this many times what is shown, so that what is dropped can be told."""
 
@@ -33,8 +39,12 @@ class Gathered:
     previous: tuple[Session, ...]
     """Sessions before the current one, newest first."""
     pins: tuple[Memory, ...]
-    memories: tuple[Memory, ...]
-    """Current memories that may be used, most important first; pins are among them."""
+    important_memories: tuple[Memory, ...]
+    """Important, or to be brought up by itself, as of the session's start; most important first, pins among them."""
+    guiding: tuple[Memory, ...]
+    """Of the operator or a confirmed user."""
+    new: tuple[Memory, ...]
+    """Known since this session began, newest first."""
     summaries: tuple[Summary, ...]
     key_points: tuple[KeyPoint, ...]
     todos: tuple[Todo, ...]
@@ -54,22 +64,29 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
     """Read it all. ``session`` is the caller's own id of a session, where there is one."""
     current = current_session(reader, scope, policy, now, session)
     persona = Where("persona", "in", (None, scope.persona))
-    memories = tuple(
-        reader.find(
-            Memory,
-            Where("status", "in", RECALLED),
-            persona,
-            order="-importance",
-            limit=MEMORIES,
-        )
-    )
+    start = current.started_at if current is not None else now
     turns, before = _turns(reader, current, policy)
+    pins = _pins(reader, persona, current)
     return Gathered(
         user=reader.profile(),
         current=current,
         previous=_previous(reader, scope, policy, current),
-        pins=_pins(reader, persona, current),
-        memories=memories,
+        pins=pins,
+        important_memories=_important_memories(reader, persona, policy, start, len(pins)),
+        guiding=_memories(
+            reader,
+            Where("trust", "in", (Trust.OPERATOR, Trust.USER_CONFIRMED)),
+            persona,
+            order="-importance",
+            limit=GUIDING,
+        ),
+        new=_memories(
+            reader,
+            Where("created_at", ">", start),
+            persona,
+            order="-created_at",
+            limit=policy.recall.foundation * SPARE,
+        ),
         summaries=_summaries(reader, scope, current, policy),
         key_points=_key_points(reader, persona, policy),
         todos=_todos(reader, scope, policy, now),
@@ -116,6 +133,48 @@ def _pins(reader: Reader, persona: Where, current: Session | None) -> tuple[Memo
     )
     here = current.id if current is not None else None
     return tuple(pin for pin in found if pin.pin_session_id in (None, here))
+
+
+def _memories(reader: Reader, *where: Where, order: str, limit: int) -> tuple[Memory, ...]:
+    return tuple(reader.find(Memory, Where("status", "in", RECALLED), *where, order=order, limit=limit))
+
+
+def _important_memories(
+    reader: Reader, persona: Where, policy: Policy, start: datetime, pins: int
+) -> tuple[Memory, ...]:
+    limit = policy.recall.foundation * SPARE + pins
+    enough = Where("importance", ">=", policy.recall.card_importance)
+    offered = Where("proactive_use", "=", Proactive.YES)
+    then = Where("created_at", "<=", start)
+    found = _memories(reader, enough, then, persona, order="-importance", limit=limit)
+    return (*found, *_memories(reader, offered, then, persona, order="-importance", limit=policy.recall.foundation))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The entities that a session is about, and what is known of them."""
+
+    wanted: tuple[str, ...] = ()
+    entities: dict[str, Entity] = field(default_factory=dict)
+    memories: tuple[Memory, ...] = ()
+
+
+def about(reader: Reader, scope: Scope, query: str, named_by: Iterable[object], policy: Policy) -> About:
+    """For the entities that ``query`` names or that the memories in ``named_by`` are about."""
+    known = {one.id: one for one in reader.find(Entity, order="-mentions", limit=ENTITIES)}
+    wanted = [*named(query, known.values()), *(e for one in named_by if isinstance(one, Memory) for e in one.entities)]
+    wanted = list(dict.fromkeys(wanted))[:CARDS]
+    if not wanted:
+        return About()
+    known |= reader.get_many(Entity, [entity for entity in wanted if entity not in known])
+    same = set(wanted) | {one.id for one in known.values() if one.merged_into in wanted}
+    persona = Where("persona", "in", (None, scope.persona))
+    limit = policy.recall.card_facts * SPARE
+    found: dict[str, Memory] = {}
+    for entity in sorted(same):
+        of = Where("entities", "has", entity)
+        found |= {memory.id: memory for memory in _memories(reader, of, persona, order="-importance", limit=limit)}
+    return About(tuple(wanted), known, tuple(found.values()))
 
 
 def _summaries(reader: Reader, scope: Scope, current: Session | None, policy: Policy) -> tuple[Summary, ...]:

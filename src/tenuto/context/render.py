@@ -17,8 +17,9 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from tenuto.context.templates import Templates
+from tenuto.recall.cards import Card
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
-from tenuto.records.memory import AgentState, Memory, Todo, Trust
+from tenuto.records.memory import TRUST_ORDER, AgentState, Memory, Todo, Trust
 from tenuto.records.workflow import Workflow
 from tenuto.text.echo import marks
 from tenuto.workflow.block import workflow_block
@@ -34,6 +35,7 @@ GUIDING = frozenset({Trust.OPERATOR, Trust.USER_CONFIRMED})
 """Whose word may become a standing instruction."""
 
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SPACE = re.compile(r"[ \t\u00a0]+")
 _HIDDEN = re.compile(
     "[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
@@ -46,8 +48,7 @@ _BRACKETS = str.maketrans({"<": "‹", ">": "›"})
 def escape(text: str) -> str:
     """One line of text that can neither leave the fence nor hide anything."""
     shown = _HIDDEN.sub("", unicodedata.normalize("NFC", text)).translate(_BRACKETS)
-    shown = _BREAK.sub(" / ", shown.strip())
-    shown = "".join(char for char in shown if unicodedata.category(char) != "Cc" or char == "\t")
+    shown = _CONTROL.sub("", _BREAK.sub(" / ", shown.strip()))
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
 
 
@@ -147,6 +148,13 @@ def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
 def variable(templates: Templates, name: str, value: Any, now: datetime, zone: tzinfo) -> str:
     """A temporary variable of the conversation, as the application set it."""
     return line(templates, day(now, zone), "recorded", f"{name}: {value}")
+
+
+def card(templates: Templates, shown: Card, facts: Sequence[Memory], zone: tzinfo) -> str:
+    """What is known of one entity: as trusted as the least trusted of it, dated by the newest."""
+    said = max(max((e.at for e in fact.evidence), default=fact.created_at) for fact in facts)
+    trust = min((fact.trust for fact in facts), key=TRUST_ORDER.index)
+    return line(templates, day(said, zone), trust, str(shown))
 
 
 def workflow(templates: Templates, found: Workflow, zone: tzinfo, now: datetime) -> str:

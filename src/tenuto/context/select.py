@@ -7,17 +7,18 @@ What was taken away meanwhile is gone from both. Order within a block is by time
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Any
 
 from tenuto.context import render
 from tenuto.context.assemble import Line
-from tenuto.context.gather import Gathered
+from tenuto.context.gather import About, Gathered
 from tenuto.context.templates import Templates
 from tenuto.lifecycle import state as persona_state
 from tenuto.policy import Policy
+from tenuto.recall.cards import Card, foundation, make_cards, proactive, resolve, usable
 from tenuto.records.base import micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
@@ -70,14 +71,14 @@ def select(
     *,
     foundation: Sequence[Memory],
     guidance: Sequence[Memory],
-    cards: Sequence[tuple[str, str]] = (),
+    cards: Sequence[tuple[Card, Sequence[Memory]]] = (),
     semantic: Sequence[Record] = (),
     relevant: Sequence[Record] = (),
     variables: Mapping[str, Any] | None = None,
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
-    """Lines per block, and what was put aside. ``cards``: (entity id, text); ``replay`` shows the session's turns."""
+    """Lines per block, and what was put aside. ``semantic`` lasts for the session, ``relevant`` is this turn's."""
     sheet = _Sheet()
     turns = _turns(found, message)
     sheet.seen |= {("message", turn.id) for turn in found.turns if turn not in turns or not replay}
@@ -85,8 +86,8 @@ def select(
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
-    for entity, text in cards:
-        sheet.offer("cards", "entity", entity, render.escape(text))
+    for shown, facts in cards:
+        sheet.offer("cards", "entity", shown.entity, render.card(frame.templates, shown, facts, frame.zone))
     for record in semantic:
         if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)
@@ -98,8 +99,8 @@ def select(
     for name, value in sorted((variables or {}).items()):
         sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
     in_sight = {turn.id for turn in found.turns}
-    for memory in found.memories:
-        if memory.created_at > frame.start and memory.proactive_use is not Proactive.NO:
+    for memory in found.new:
+        if memory.proactive_use is not Proactive.NO:
             said = {evidence.message_id for evidence in memory.evidence}
             if not said or not said <= in_sight:
                 _record(sheet, "news", memory, frame)
@@ -246,18 +247,18 @@ def _record(sheet: _Sheet, block: str, record: Record, frame: Frame) -> None:
         sheet.offer(block, "todo", record.id, render.todo(templates, record, zone), record.created_at, record.content)
 
 
-def foundation_of(memories: Iterable[Memory], policy: Policy) -> list[Memory]:
-    """What is important enough to be known without being asked: best first."""
-    kept = [
-        memory
-        for memory in memories
-        if memory.proactive_use is not Proactive.NO
-        and (memory.importance >= policy.recall.card_importance or memory.proactive_use is Proactive.YES)
-    ]
-    return sorted(kept, key=lambda m: (m.proactive_use is not Proactive.YES, -m.importance, m.created_at, m.id))
+def cards_of(about: About, start: datetime, policy: Policy) -> list[tuple[Card, list[Memory]]]:
+    """A card for each entity that the session is about, as of its start, with the facts that it was made from."""
+    then = [memory for memory in about.memories if memory.created_at <= start]
+    found = []
+    for shown in make_cards(about.wanted, then, about.entities, policy.recall):
+        facts = [m for m in then if usable(m) and shown.entity in {resolve(e, about.entities) for e in m.entities}]
+        found.append((shown, facts))
+    return found
 
 
-def guidance_of(memories: Iterable[Memory]) -> list[Memory]:
-    """Memories that carry a standing instruction of someone who may give one."""
-    kept = [memory for memory in memories if render.guidance(memory)]
-    return sorted(kept, key=lambda m: (-m.importance, -len(m.evidence), m.created_at, m.id))
+def foundation_of(memories: Sequence[Memory], pins: Sequence[Memory], policy: Policy) -> list[Memory]:
+    """What is known without being asked: what may be brought up by itself, then what is important. Pins stand apart."""
+    pinned = {pin.id for pin in pins}
+    others = [memory for memory in memories if memory.id not in pinned]
+    return list({m.id: m for m in (*proactive(others, policy.recall), *foundation(others, policy.recall))}.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenuto.context.topic import variables
 from tenuto.ports import WorkingMemory
 from tenuto.records.conversation import Role
 from tenuto.records.operations import Receipt
@@ -32,7 +33,7 @@ class Working:
     @property
     def variables(self) -> dict[str, Any]:
         """What the application keeps at hand; every context shows it to the model."""
-        return self._memory.variables(self._scope.user) if self._memory is not None else {}
+        return variables(self._memory, self._scope)
 
     def set(self, name: str, value: Any) -> None:
         """Keep a value at hand for as long as the conversation is alive; ``None`` takes it away."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
-
 from tenuto.errors import Denied, InputError, ModelError
 
 ADDRESSES = {"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com/v1"}
@@ -15,6 +13,8 @@ def probe(provider: str, key: str, base_url: str | None = None) -> None:
 
     ``base_url`` is the operator's (another OpenAI-compatible server), never a user's.
     """
+    import httpx  # on first use: it takes longer to load than all of Tenuto
+
     address = base_url or ADDRESSES.get(provider)
     if address is None:
         raise InputError(f"'{provider[:60]}' is unknown: known are {', '.join(ADDRESSES)}, or give base_url.")

@@ -18,8 +18,6 @@ from typing import Any, cast
 from tenuto.errors import ModelError, SettingError, TenutoError
 from tenuto.policy import ModelPolicy
 from tenuto.ports import Answer, ChatModel, Model
-from tenuto.providers.model_anthropic import AnthropicModel
-from tenuto.providers.model_openai import OpenAIModel
 from tenuto.records.context import Context
 
 Secret = Callable[[str], str | None]
@@ -62,6 +60,10 @@ class CallableModel:
 
 def parse_model(spec: str, policy: ModelPolicy, secret: Secret, *, key: str | None = None) -> ChatModel:
     """The model that a setting names. ``key`` stands in for the one that ``secret`` would find."""
+    # On first use: the HTTP client behind them takes longer to load than all of Tenuto.
+    from tenuto.providers.model_anthropic import AnthropicModel
+    from tenuto.providers.model_openai import OpenAIModel
+
     limits: dict[str, Any] = {"timeout": policy.timeout, "retries": policy.retries}
     if own := _OWN.fullmatch(spec.strip()):
         kind, address, name = own.groups()

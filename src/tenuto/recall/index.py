@@ -11,6 +11,7 @@ hands out a :class:`View` that never changes, so that a search in one thread is 
 Order never decides a score: an index that grew message by message answers as one that was loaded at once. What came
 after what is told by the ids, which sort by the time of writing.
 """
+# Over 400 lines: the arrays of one user and the rules that keep views of them unchanged, which must be read together.
 
 from __future__ import annotations
 

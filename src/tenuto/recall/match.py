@@ -3,7 +3,7 @@
     words      0.77 · z(BM25 with neighbours)
     meaning    0.85 · z(cosine, averaged with the neighbours': 1, 0.6, 0.3)
     speaker    2.85   for what was said by someone whom the query names
-    recency   −0.73 · ln(1 + messages since / 10), unless the query names a speaker
+    recency    0.73 · how much newer than the oldest, in ln(1 + messages since / 10), unless the query names a speaker
     length     0.88 · ln(1 + words, at most 40): a message of three words is rarely the answer
     days       1.5 · nearness to the days that the query names
 
@@ -24,7 +24,7 @@ import numpy.typing as npt
 from tenuto.policy import RecallPolicy
 from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, View
 from tenuto.recall.lexical import NEAR, lexical, living_postings
-from tenuto.recall.segments import Hashes, Rows
+from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import Span
 from tenuto.records.base import micros
 
@@ -73,8 +73,6 @@ class Signals:
     cosine: Floats
     has_vector: Bools
     parts: dict[str, Floats]
-    found: tuple[Rows, ...]
-    """The rows of each token of the query."""
 
     def pool(self, size: int) -> Pool:
         """The ``size`` best of the rows that the query touches at all."""
@@ -98,12 +96,12 @@ def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Sig
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
     else:
-        parts["recency"] = np.float32(-policy.recency) * _since(view)
+        parts["recency"] = np.float32(policy.recency) * _newness(view)
     parts["length"] = np.float32(policy.length) * _length(view)
     if query.span is not None:
         parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
     order: Floats = np.sum(np.stack(list(parts.values())), axis=0, dtype=np.float32)
-    return Signals(order, np.flatnonzero(touched), cosine, embedded, parts, words.rows)
+    return Signals(order, np.flatnonzero(touched), cosine, embedded, parts)
 
 
 def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
@@ -112,8 +110,7 @@ def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
     embedded = view.has_vector()
     kinds = view.column("kind")
     found = [_best(cosine, np.flatnonzero(allowed & embedded & (kinds == kind)), each) for kind in range(len(KINDS))]
-    rows = tuple(rows for rows, _ in living_postings(view, query.tokens))
-    return Signals(cosine, np.concatenate(found), cosine, embedded, {}, rows)
+    return Signals(cosine, np.concatenate(found), cosine, embedded, {})
 
 
 def _best(score: Floats, rows: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
@@ -162,19 +159,20 @@ def _named(view: View, names: Hashes) -> Bools | None:
     return named
 
 
-def _since(view: View) -> Floats:
-    """The logarithm of how many messages came after each row."""
-    if "since" not in view.kept:
-        view.kept["since"] = np.log1p(view.ago() / np.float32(RECENCY_UNIT))
-    found: Floats = view.kept["since"]
+def _newness(view: View) -> Floats:
+    """How much newer than the oldest each row is, in logarithms of the messages that came after."""
+    if "newness" not in view.kept:
+        since = np.log1p(view.ago() / np.float32(RECENCY_UNIT))
+        view.kept["newness"] = since.max(initial=0.0) - since
+    found: Floats = view.kept["newness"]
     return found
 
 
 def _length(view: View) -> Floats:
-    """How much a row can say, 0 or less: 0 for a text of ``LONGEST`` words or more."""
+    """How much a row can say: the logarithm of its words."""
     if "length" not in view.kept:
         length = np.where(view.column("kind") == MESSAGE, view.column("length"), OTHER_LENGTH)
-        view.kept["length"] = (np.log1p(np.minimum(length, LONGEST)) - np.log1p(LONGEST)).astype(np.float32)
+        view.kept["length"] = np.log1p(np.minimum(length, LONGEST)).astype(np.float32)
     found: Floats = view.kept["length"]
     return found
 

@@ -60,16 +60,16 @@ def _about(reader: Reader, scope: Scope, wanted: Sequence[str], entities: dict[s
 def session_context(
     deps: Deps, scope: Scope, message: str, hits: Sequence[Hit], *, session: str | None = None, refresh: bool = False
 ) -> list[Kept]:
-    """What the current session is about: as it was found first, or found now and kept."""
+    """What the current session is about: as it was found first, or found now and kept once there is a session."""
+    found = [Kept(hit.kind, hit.id) for hit in hits if hit.kind in LASTING]
     with deps.store.reading(scope.user) as reader:
         current = _current(reader, scope, session)
     if current is None or deps.clock() - current.last_activity_at > deps.policy.session.idle_close:
-        return []
+        return found if substantive(message) else []
     if current.semantic_context is not None and not refresh:
         return [Kept(EntryKind(kind), id) for kind, id in current.semantic_context.get("items", [])]
     if not substantive(message):
         return []
-    found = [Kept(hit.kind, hit.id) for hit in hits if hit.kind in LASTING]
     with deps.store.writing(scope.user) as tx:
         again = tx.get(Session, current.id)
         if again is None:

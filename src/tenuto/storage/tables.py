@@ -19,9 +19,11 @@ from tenuto.ports import Vault
 from tenuto.records.access import ApiKey, Replay
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
+from tenuto.records.identity import MergePart, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity
+from tenuto.records.transfer import Import
 from tenuto.records.workflow import Artifact, ModelKey, Outcome, Workflow, WorkflowTurn
 
 
@@ -35,7 +37,7 @@ class Column:
     keyed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
 
@@ -137,6 +139,9 @@ TABLES: tuple[Table, ...] = (
     ),
     Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
     Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+    Table("user_merges", UserMerge, _columns("status created_at:time")),
+    Table("merge_parts", MergePart, _columns("merge_id kind")),
+    Table("imports", Import, _columns("status started_at:time vouched_at?:time")),
     Table(
         "api_keys",
         ApiKey,
@@ -147,6 +152,16 @@ TABLES: tuple[Table, ...] = (
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
+
+
+def _in_body(table: Table) -> tuple[str, ...]:
+    plain = {column.name for column in table.columns if not column.keyed} | {"user_id"}
+    plain |= set() if table.keyed_id else {"id"}
+    return tuple(part.name for part in fields(table.type) if part.name not in plain)
+
+
+IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in TABLES}
+"""By table: the fields that no plain column holds readably."""
 
 
 def table_of(type_: type[Any]) -> Table:
@@ -165,12 +180,9 @@ def place(table: str, row: str, column: str = "body") -> str:
 def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
-    in_columns = {"user_id"} if table.keyed_id else {"user_id", "id"}
     for column in table.columns:
         row[column.name] = column_value(getattr(record, column.name), column, vault, user)
-        if not column.keyed:
-            in_columns.add(column.name)
-    body = {part.name: getattr(record, part.name) for part in fields(record) if part.name not in in_columns}
+    body = {name: getattr(record, name) for name in IN_BODY[table.name]}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
 

@@ -23,6 +23,7 @@ from tenuto.records.scope import Scope
 from tenuto.records.workflow import Artifact, Workflow
 from tenuto.text import clean
 from tenuto.workflow import decide, draft
+from tenuto.workflow.collector import is_live
 from tenuto.workflow.decide import Heard
 from tenuto.workflow.definition import Definition
 from tenuto.workflow.phrases import Consent, consent
@@ -44,7 +45,7 @@ class WorkflowReply:
     question: str | None
     question_key: str | None
     pending: str | None
-    """The staged change as it was shown; ``digest`` is what its confirmation is bound to."""
+    """The staged change as it was shown, while it can be answered; ``digest`` is what its answer is bound to."""
     digest: str | None
     missing: tuple[str, ...]
     clashes: tuple[str, ...]
@@ -149,14 +150,14 @@ def change(
         before = _load(tx, scope, definition, id)
         decided = decision(before, now)
         if decided.duplicate:
-            return _reply(decided, ())
+            return _reply(decided, (), now)
         if session_id is not None:
             decided = replace(decided, workflow=replace(decided.workflow, session_id=session_id))
         events = tuple(
             _event(deps, scope, decided.workflow, kind, now, data) for kind, data in happenings(before, decided)
         )
         tx.put(decided.workflow, trace(deps.ids("wft", now), scope.channel, before, decided, now), *events)
-    return _reply(decided, events)
+    return _reply(decided, events, now)
 
 
 def keep_artifact(
@@ -230,7 +231,7 @@ def _event(deps: Deps, scope: Scope, workflow: Workflow, kind: str, now: datetim
     )
 
 
-def _reply(decided: Decision, events: tuple[Event, ...]) -> WorkflowReply:
+def _reply(decided: Decision, events: tuple[Event, ...], now: datetime) -> WorkflowReply:
     after, pending = decided.workflow, decided.workflow.pending
     return WorkflowReply(
         workflow_id=after.id,
@@ -239,7 +240,7 @@ def _reply(decided: Decision, events: tuple[Event, ...]) -> WorkflowReply:
         text=decided.text,
         question=decided.question.text if decided.question is not None else None,
         question_key=decided.question.key if decided.question is not None else None,
-        pending=pending.shown if pending is not None else None,
+        pending=pending.shown if pending is not None and is_live(pending, now) else None,
         digest=pending.digest if pending is not None else None,
         missing=decided.verdict.missing,
         clashes=tuple(clash.message for clash in decided.verdict.clashes),

@@ -195,7 +195,10 @@ def step(
         workflow, state=target, turn=workflow.turn + 1, updated_at=now, error=error,
         pending=workflow.pending if definition.machine.may_change(target) else None,
     )  # fmt: skip
-    return Decision(workflow=after, verdict=verdict, intent="move", moves=(target,), text=f"Now {target}.")
+    waiting = after.pending.digest if after.pending is not None else None
+    return Decision(
+        workflow=after, verdict=verdict, intent="move", moves=(target,), digest=waiting, text=f"Now {target}."
+    )
 
 
 def _is_about_pending(workflow: Workflow, heard: Heard, now: datetime) -> bool:

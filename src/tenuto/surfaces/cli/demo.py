@@ -29,6 +29,7 @@ from rich.text import Text
 
 import tenuto
 from tenuto.records.context import Context
+from tenuto.records.memory import Memory
 from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
 from tenuto.surfaces.cli.shared import Settings
@@ -43,6 +44,8 @@ QUESTIONS = (
     ("tutor", "How does she like to be corrected?"),
 )
 LAST = ("chef", "Theo's new friends come on Saturday. What can I bake for them?", 2500)
+SHOWN = 15
+"""Memories in the table; the most important ones."""
 GAP = timedelta(minutes=30)
 MARKS = {
     Act.INSERTED: "+",
@@ -189,12 +192,17 @@ def _show_kept(store: tenuto.Tenuto, receipts: dict[str, list[Receipt]], console
     quiet = sum(not any(r.act not in (Act.REJECTED, Act.DUPLICATE) for r in receipt.results) for receipt in everything)
     memories = sorted(_memories(store), key=lambda memory: (-memory.importance, memory.created_at))
     if memories:
-        table = Table(title="What is known now, and why", title_justify="left", expand=True, row_styles=["", "dim"])
+        table = Table(
+            title=f"The {min(SHOWN, len(memories))} most important of {len(memories)} things known now, and why",
+            title_justify="left",
+            expand=True,
+            row_styles=["", "dim"],
+        )
         table.add_column("", justify="right")
         table.add_column("what", ratio=5)
         table.add_column("kind")
         table.add_column("because she said", ratio=5)
-        for memory in memories:
+        for memory in memories[:SHOWN]:
             said = next((e for e in memory.evidence if e.quote), None)
             quote = f"{said.at:%d %b}: “{said.quote}”" if said else ""
             table.add_row(
@@ -213,12 +221,10 @@ def _show_kept(store: tenuto.Tenuto, receipts: dict[str, list[Receipt]], console
     )
 
 
-def _memories(store: tenuto.Tenuto) -> Iterable[Any]:
-    found: dict[str, Any] = {}
-    for persona in (None, "coach", "chef", "tutor"):
-        listed = getattr(store.user(USER, persona=persona), "memories", list)
-        found |= {memory.id: memory for memory in listed()}
-    return found.values()
+def _memories(store: tenuto.Tenuto) -> Iterable[Memory]:
+    """What any of the personas knows, once."""
+    known = [store.user(USER, persona=persona).memories() for persona in (None, "coach", "chef", "tutor")]
+    return {memory.id: memory for some in known for memory in some}.values()
 
 
 def _show_answers(answers: list[tuple[str, str, list[Hit]]], console: Console) -> None:

@@ -65,6 +65,19 @@ def list_(settings: Settings, user: str | None, everything: bool) -> None:
 
 
 @keys.command()
+@click.option("-u", "--user", help="For one user's pages only. [default: for operators]")
+@click.option("--address", default="http://127.0.0.1:8368", show_default=True, help="Where the server is.")
+@click.pass_obj
+def link(settings: Settings, user: str | None, address: str) -> None:
+    """Print a link that signs one browser in, once."""
+    from tenuto.surfaces.http.serving import sign_in_link
+
+    with settings.store(background=False) as store:
+        made = sign_in_link(store, address.rstrip("/"), user)
+    settings.show({"link": made}, lambda: click.echo(made))
+
+
+@keys.command()
 @click.argument("id")
 @click.pass_obj
 def revoke(settings: Settings, id: str) -> None:

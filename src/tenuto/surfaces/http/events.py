@@ -38,27 +38,27 @@ class Feed:
 
     def __init__(self, store: Tenuto, metrics: Metrics) -> None:
         self._store = store
-        self._policy: ServerPolicy = store.deps.policy.server
+        self.policy: ServerPolicy = store.deps.policy.server
         self._metrics = metrics
         self._readers: dict[str, _Reader] = {}
         self._open = 0
         self.closing = asyncio.Event()
 
     @contextlib.asynccontextmanager
-    async def subscribe(self, user: str, after: int | None) -> AsyncIterator[asyncio.Queue[Event]]:
+    async def subscribe(self, user: str, after: int | None) -> AsyncIterator[asyncio.Queue[Event | None]]:
         """A queue of the user's events after ``after`` (``None``: from now on)."""
         reader = self._readers.get(user)
-        if self._open >= self._policy.streams or self.closing.is_set():
+        if self._open >= self.policy.streams or self.closing.is_set():
             raise Refused(
                 503, "too_many_streams", "Too many live streams are open: come back later.", {"Retry-After": "5"}
             )
-        if reader is not None and len(reader.queues) >= self._policy.streams_per_user:
+        if reader is not None and len(reader.queues) >= self.policy.streams_per_user:
             raise Refused(429, "too_many_streams", "This user has too many live streams.", {"Retry-After": "5"})
-        queue: asyncio.Queue[Event] = asyncio.Queue(QUEUE)
+        queue: asyncio.Queue[Event | None] = asyncio.Queue(QUEUE)
         self._count(1)
         try:
             if reader is None:
-                reader = self._readers[user] = _Reader(self._store, user, self._policy)
+                reader = self._readers[user] = _Reader(self._store, user, self.policy)
             reader.queues[queue] = after
             reader.start()
             yield queue
@@ -68,8 +68,12 @@ class Feed:
                 self._readers.pop(user, None)
 
     def stop(self) -> None:
-        """The server is going down: let every stream end by itself."""
+        """The server is going down: wake every stream, so that it ends by itself."""
         self.closing.set()
+        for reader in self._readers.values():
+            for queue in reader.queues:
+                if not queue.full():
+                    queue.put_nowait(None)
 
     def _count(self, by: int) -> None:
         self._open += by
@@ -84,16 +88,25 @@ class _Reader:
         self._user = user
         self._policy = policy
         self._task: asyncio.Task[None] | None = None
-        self.queues: dict[asyncio.Queue[Event], int | None] = {}
+        self._new = asyncio.Event()
+        self._deaf: Callable[[], None] = lambda: None
+        self.queues: dict[asyncio.Queue[Event | None], int | None] = {}
 
     def start(self) -> None:
         if self._task is None:
+            loop = asyncio.get_running_loop()
+
+            def heard() -> None:
+                loop.call_soon_threadsafe(self._new.set)
+
+            self._deaf = self._store.deps.bus.listen(self._user, heard)
             self._task = asyncio.create_task(self._run())
 
-    def leave(self, queue: asyncio.Queue[Event]) -> bool:
+    def leave(self, queue: asyncio.Queue[Event | None]) -> bool:
         """``True`` when nobody is left."""
         self.queues.pop(queue, None)
         if not self.queues and self._task is not None:
+            self._deaf()
             self._task.cancel()
         return not self.queues
 
@@ -104,7 +117,10 @@ class _Reader:
                 self.queues[queue] = newest if after is None else after
             for start in sorted({after for after in self.queues.values() if after is not None and after < newest}):
                 await self._deliver(start, await run_in_threadpool(self._read, start))
-            await asyncio.sleep(self._policy.poll.total_seconds())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._new.wait(), self._policy.poll.total_seconds())
+            await asyncio.sleep(self._store.deps.policy.context.batch.total_seconds())
+            self._new.clear()
 
     async def _deliver(self, start: int, events: list[Event]) -> None:
         for queue, after in list(self.queues.items()):
@@ -139,6 +155,7 @@ async def events(
     after: Annotated[
         int | None, Query(ge=0, le=2**62, description="The last number seen; nothing: from now on.")
     ] = None,
+    plain: Annotated[bool, Query(description="Leave the names out: browsers then hand on every kind alike.")] = False,
     last_event_id: Annotated[str | None, Header(description="Sent by browsers when they come back.")] = None,
 ) -> StreamingResponse:
     if last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit():
@@ -148,7 +165,7 @@ async def events(
     queue = await stack.enter_async_context(feed.subscribe(request.state.user, after))
     holds = _holds(request)
     return StreamingResponse(
-        _stream(feed, queue, stack, holds, feed._policy),
+        _stream(feed, queue, stack, holds, plain),
         media_type="text/event-stream",
         headers={"X-Accel-Buffering": "no"},
     )
@@ -162,34 +179,30 @@ def _holds(request: Request) -> Callable[[], bool]:
 
 async def _stream(
     feed: Feed,
-    queue: asyncio.Queue[Event],
+    queue: asyncio.Queue[Event | None],
     stack: contextlib.AsyncExitStack,
     holds: Callable[[], bool],
-    policy: ServerPolicy,
+    plain: bool,
 ) -> AsyncIterator[bytes]:
-    loop = asyncio.get_running_loop()
+    loop, beat = asyncio.get_running_loop(), feed.policy.heartbeat.total_seconds()
     async with stack:
         yield b"retry: 2000\n: hello\n\n"
-        closing = asyncio.create_task(feed.closing.wait())
-        due = loop.time() + policy.heartbeat.total_seconds()
-        try:
-            while not closing.done():
-                ready = asyncio.create_task(queue.get())
-                wait = max(due - loop.time(), 0)
-                done, _ = await asyncio.wait({ready, closing}, timeout=wait, return_when=asyncio.FIRST_COMPLETED)
-                if ready in done:
-                    yield _frame(ready.result())
-                else:
-                    ready.cancel()
-                if loop.time() >= due:
-                    if not await run_in_threadpool(holds):
-                        yield b'event: revoked\ndata: {"code":"key_invalid"}\n\n'
-                        return
-                    due = loop.time() + policy.heartbeat.total_seconds()
-                    yield b": still here\n\n"
-        finally:
-            closing.cancel()
+        due = loop.time() + beat
+        while not feed.closing.is_set():
+            try:
+                event = await asyncio.wait_for(queue.get(), max(due - loop.time(), 0.001))
+            except TimeoutError:
+                event = None
+            if event is not None:
+                yield _frame(event, plain)
+            if loop.time() >= due:
+                if not await run_in_threadpool(holds):
+                    yield b'event: revoked\ndata: {"code":"key_invalid"}\n\n'
+                    return
+                due = loop.time() + beat
+                yield b": still here\n\n"
 
 
-def _frame(event: Event) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.kind.encode(), encode(event))
+def _frame(event: Event, plain: bool) -> bytes:
+    name = b"" if plain else b"event: %s\n" % event.kind.encode()
+    return b"id: %d\n%sdata: %s\n\n" % (event.seq, name, encode(event))

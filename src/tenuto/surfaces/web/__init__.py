@@ -1,0 +1,1 @@
+"""The inspector page: server-rendered, small scripts of its own, nothing from elsewhere."""
