@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
+from tenuto.ports import Bus, Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
 from tenuto.workflow.registry import Definitions
@@ -21,6 +21,7 @@ class Deps:
     ids: Ids
     policy: Policy
     indexes: Indexes
+    bus: Bus
     model: Model | None = None
     working: WorkingMemory | None = None
     definitions: Definitions = field(default_factory=Definitions)

@@ -20,6 +20,8 @@ from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
+from tenuto.identity.addresses import normalise
+from tenuto.identity.link import identify
 from tenuto.ingest.embedding import embed_user
 from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
@@ -32,14 +34,17 @@ from tenuto.privacy.keys import provider as key_provider
 from tenuto.privacy.reseal import rewrap, rotate_user, seal_store
 from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
+from tenuto.providers.bus import open_bus
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.providers.model import as_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
+from tenuto.receiving import receive
 from tenuto.records.access import ApiKey
-from tenuto.records.operations import Job
+from tenuto.records.channel import Envelope
+from tenuto.records.operations import Job, Receipt
 from tenuto.records.scope import Scope
 from tenuto.storage.opening import open_store
 from tenuto.text import clean
@@ -56,6 +61,7 @@ class Tenuto:
         self._background = background
         self._runner = Runner(deps, HANDLERS)
         self._closed = False
+        deps.store.when_events(deps.bus.publish)
         _OPEN.add(self)
         self._wake()
 
@@ -69,10 +75,23 @@ class Tenuto:
         )
         return UserMemory(self.deps, scope, self._wake)
 
+    def identify(
+        self, channel: str, address: str, *, region: str | None = None, device: str | None = None
+    ) -> UserMemory:
+        """The user whom an address belongs to, on that channel; somebody new, apart from all others, if never seen."""
+        user = identify(self.deps, channel, normalise(channel, address, region=region), device=device)
+        return self.user(user, channel=channel)
+
     def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
         """Register a workflow definition: one made in code, or the file that holds one."""
         made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
         return self.deps.definitions.add(made)
+
+    def receive(self, envelope: Envelope) -> Receipt:
+        """Keep what arrived on a channel, for whomever the address belongs to."""
+        receipt = receive(self.deps, envelope)
+        self._wake()
+        return receipt
 
     def users(self) -> list[str]:
         """The ids of all users, in order."""
@@ -155,6 +174,7 @@ class Tenuto:
         if not self._closed:
             self._closed = True
             self._runner.stop()
+            self.deps.bus.close()
             self.deps.store.close()
             if self.deps.working is not None:
                 self.deps.working.close()
@@ -224,6 +244,7 @@ def open(
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
         model=chosen,
+        bus=open_bus(redis or settings.connection("redis"), where, rules.context.batch),
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
         model_key_seals=_model_key_seals(),
     )

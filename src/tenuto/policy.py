@@ -129,6 +129,12 @@ class MemoryPolicy:
     """A completed todo counts as a win for this long."""
     model_tokens_per_day: int = 200_000
     """Tokens that extraction may spend per user and day; beyond it the rules take over."""
+    model_cost_per_day: float = 0.0
+    """Money that extraction may spend per user and day, in the currency of the prices; 0 sets no limit."""
+    model_input_price: float = 0.0
+    """Price of a million tokens sent."""
+    model_output_price: float = 0.0
+    """Price of a million tokens received."""
     model_batch_messages: int = 16
     """Most messages that one request to a model carries."""
 
@@ -366,7 +372,7 @@ class WorkflowPolicy:
     artifact_bytes: int = 1024 * 1024
     """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
-    """Most refused patches of a workflow that are kept."""
+    """Most recent failures that a learner profile lists."""
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
@@ -387,6 +393,29 @@ class IdentityPolicy:
     """Most challenges for one address within ``challenge_window``."""
     challenge_window: timedelta = timedelta(hours=1)
     """The time that ``challenge_sends`` counts in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPolicy:
+    batch: int = 2000
+    """Messages in one transaction."""
+    digest: int = 64
+    """Messages that one job looks for memories in."""
+    line_bytes: int = 16 * 1024**2
+    """Longest line or single item of a file; a longer one is skipped and listed."""
+    html_bytes: int = 1024**2
+    """Most of one HTML text that is read."""
+    mail_bytes: int = 64 * 1024**2
+    """Largest single mail; a larger one is skipped and listed."""
+    zip_members: int = 100_000
+    zip_bytes: int = 64 * 1024**3
+    """Most that an archive may unpack to."""
+    zip_ratio: int = 200
+    """An archive's file that unpacks to more than this many times its size (and over 64 MiB) is a bomb."""
+    skips_kept: int = 200
+    """Skipped things that an import lists in full; the rest is counted."""
+    ahead: timedelta = timedelta(days=1)
+    """A date further in the future than this is wrong, and what carries it is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,6 +493,7 @@ class Policy:
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
+    importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
 
 

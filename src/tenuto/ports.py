@@ -7,7 +7,7 @@ look across users (leases, sweeps, the list of users) return ids and jobs, never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from tenuto.policy import Calibration
 from tenuto.records.context import Context
-from tenuto.records.operations import Entry, EntryKind, Event, Job
+from tenuto.records.identity import Challenge
+from tenuto.records.operations import Entry, EntryKind, Job
 from tenuto.records.scope import User
 
 T = TypeVar("T")
@@ -111,7 +112,27 @@ class Transaction(Reader, Protocol):
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
         """Set vectors of entries that exist; how many were set."""
 
-    def set_user(self, user: User) -> None: ...
+    def set_user(self, user: User) -> None:
+        """Write time zone and settings; a larger ``seq`` is taken over: a restored user goes on counting there."""
+
+
+class AddressBook(Protocol):
+    """One address on one channel, in one durable transaction. Writers of the same address wait for each other."""
+
+    def holder(self) -> str | None:
+        """The user whom the address belongs to."""
+
+    def hold(self, user: str) -> None:
+        """From now on it belongs to this user."""
+
+    def release(self) -> None: ...
+
+    def challenges(self) -> list[Challenge]:
+        """What was sent to the address, oldest first."""
+
+    def put(self, challenge: Challenge) -> None: ...
+
+    def drop(self, *ids: str) -> None: ...
 
 
 class Store(Protocol):
@@ -125,6 +146,15 @@ class Store(Protocol):
 
     def writing(self, user: str) -> AbstractContextManager[Transaction]:
         """One durable transaction of one user; an exception undoes all of it."""
+
+    def holder(self, channel: str, address: str) -> str | None:
+        """The user whom an address belongs to: the one question that is asked before a user is known."""
+
+    def address(self, channel: str, address: str) -> AbstractContextManager[AddressBook]:
+        """One address, to claim or release it and to keep its challenges; an exception undoes all of it."""
+
+    def when_events(self, callback: Callable[[str, int], None] | None) -> None:
+        """Call ``callback(user, seq)`` after each commit that wrote events of a user; ``seq`` is the last one's."""
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         """User ids in order: for sweeps and operators."""
@@ -237,11 +267,15 @@ class WorkingMemory(Protocol):
 
 
 class Bus(Protocol):
-    """Tells subscribers that a user has new events. Carries the event, keeps nothing."""
+    """Tells listeners that a user has new events, in this process and others. Carries no content, keeps nothing."""
 
-    def publish(self, user: str, events: Iterable[Event]) -> None: ...
+    def publish(self, user: str, seq: int) -> None:
+        """The user's newest event has this number. Returns at once; never raises."""
 
-    def subscribe(self, user: str) -> AbstractContextManager[Iterator[Event]]: ...
+    def listen(self, user: str, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call ``heard`` (from any thread) whenever something was published of the user; a function that ends it."""
+
+    def close(self) -> None: ...
 
 
 class Vault(Protocol):

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,10 +14,12 @@ from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
 from tenuto.errors import NotFound
+from tenuto.identity import joining, link
+from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.observe import check, observe, observe_many
+from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
@@ -29,14 +32,23 @@ from tenuto.paging import Page
 from tenuto.ports import Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
+from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
 from tenuto.recall.surround import Kept, session_context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
+from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
-from tenuto.records.operations import Act, Receipt
+from tenuto.records.operations import Act, Event, Receipt
 from tenuto.records.recall import Hit
-from tenuto.records.scope import Scope
+from tenuto.records.scope import Identity, Scope
+from tenuto.records.transfer import Import
 from tenuto.records.workflow import Outcome, Workflow
+from tenuto.sync.subscribe import Subscription, events
+from tenuto.transfer.export import export
+from tenuto.transfer.files import Progress, estimate_file, find_import, import_file, imports
+from tenuto.transfer.report import Estimate
+from tenuto.transfer.restore import is_export, restore
+from tenuto.transfer.vouching import vouch
 from tenuto.workflow.advance import begin
 from tenuto.workflow.definition import Definition
 from tenuto.workflow.learner import LearnerProfile
@@ -93,16 +105,6 @@ class UserMemory:
             self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
 
-    def observe_many(self, messages: Sequence[Mapping[str, Any]]) -> list[Receipt]:
-        """Keep several things said, all or none. Each is a mapping of ``text`` and the options of ``observe``."""
-        batch = [check(self._deps, **message) for message in messages]
-        receipts = observe_many(self._deps, self._scope, batch)
-        self._wake()
-        for receipt, incoming in zip(receipts, batch, strict=True):
-            if receipt.act is Act.INSERTED:
-                self.working.heard(receipt, incoming.role, incoming.content)
-        return receipts
-
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
@@ -125,6 +127,7 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
+        close.catch_up(self._deps, self._scope)
         limit = self._deps.policy.context.relevant
         hits = recall(self._deps, self._scope, message, limit=limit)
 
@@ -341,6 +344,112 @@ class UserMemory:
     def curate(self, *, dry_run: bool = False) -> CurateReport:
         """Fold near-duplicates, archive what has faded, look after todos; or with ``dry_run`` only show the plan."""
         return care.curate(self._deps, self.id, dry_run=dry_run)
+
+    # --- going out and coming in --------------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str]) -> dict[str, int]:
+        """Everything of this user as one file: ``.jsonl`` or ``.json`` to keep or move, ``.md`` to read."""
+        return export(self._deps, self._scope, path)
+
+    def import_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        me: str | Iterable[str] = (),
+        timezone: str = "UTC",
+        vouch: bool = False,
+        extract: bool = True,
+        progress: Progress | None = None,
+    ) -> Import:
+        """Bring in earlier talk or memories: a file, a folder or an archive. Again goes on where it stopped."""
+        if is_export(self._deps, path, format):
+            done = restore(self._deps, self._scope, path, vouch=vouch, progress=progress)
+        else:
+            names = [me] if isinstance(me, str) else list(me)
+            done = import_file(
+                self._deps, self._scope, path, format=format, names=names, timezone=timezone, vouch=vouch,
+                extract=extract, progress=progress,
+            )  # fmt: skip
+        self._wake()
+        return done
+
+    def estimate_import(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,
+        me: str | Iterable[str] = (),
+        timezone: str = "UTC",
+    ) -> Estimate:
+        """What an import would bring, from when, and what it would cost; nothing is written."""
+        names = [me] if isinstance(me, str) else list(me)
+        return estimate_file(self._deps, self._scope, path, format=format, names=names, timezone=timezone)
+
+    def imports(self) -> list[Import]:
+        """What was imported, newest first."""
+        return imports(self._deps, self._scope)
+
+    def vouch(self, import_id: str) -> Import:
+        """Vouch for an import as a whole: its memories become active, what others said in it can be recalled."""
+        believed = vouch(self._deps, self._scope, find_import(self._deps, self._scope, import_id))
+        self._wake()
+        return believed
+
+    # --- live ---------------------------------------------------------------------------------------------------------
+
+    def events(self, *, after: int = 0, limit: int = 500) -> list[Event]:
+        """What happened, in order, after the event with this number."""
+        return events(self._deps, self.id, after, limit)
+
+    def subscribe(self, *, after: int | None = None) -> Subscription:
+        """Follow what happens, on any channel and from any process: from now on, or after an event's number."""
+        return Subscription(self._deps, self.id, after)
+
+    # --- addresses ----------------------------------------------------------------------------------------------------
+
+    def identities(self) -> list[Identity]:
+        """The addresses that lead to this user."""
+        return link.identities(self._deps, self._scope)
+
+    def link(
+        self, channel: str, address: str, deliver: link.Courier, *, merge: bool = False, region: str | None = None
+    ) -> Challenge:
+        """Send a code to another address, to add it (or with ``merge`` to join the account it belongs to)."""
+        purpose = Purpose.MERGE if merge else Purpose.LINK
+        code, token, salt = secret_code(), secret_token(), secret_token()
+        known = normalise(channel, address, region=region)
+        return link.begin(
+            self._deps, self._scope, channel, known, purpose, deliver, code=code, token=token, salt=salt
+        )  # fmt: skip
+
+    def confirm_link(self, channel: str, address: str, code: str, *, region: str | None = None) -> Identity:
+        """Add the address that the code (or the link's token) was sent to."""
+        known = normalise(channel, address, region=region)
+        proof = link.prove(self._deps, self._scope, channel, known, Purpose.LINK, code)
+        return link.finish_link(self._deps, self._scope, proof)
+
+    def unlink(self, channel: str, address: str, *, region: str | None = None) -> Identity:
+        """Take an address away; whoever writes from it next is somebody new."""
+        return link.unlink(self._deps, self._scope, channel, normalise(channel, address, region=region))
+
+    def merge_plan(self, channel: str, address: str, code: str, *, region: str | None = None) -> MergePlan:
+        """With the code from ``link(…, merge=True)``: what joining that address's account into this one would do."""
+        known = normalise(channel, address, region=region)
+        proof = link.prove(self._deps, self._scope, channel, known, Purpose.MERGE, code)
+        return joining.plan(self._deps, self._scope, proof)
+
+    def merge_user(self, plan: MergePlan) -> UserMerge:
+        """Do what the plan showed. Can be taken back with :meth:`unmerge_user`."""
+        return joining.merge(self._deps, self._scope, plan)
+
+    def user_merges(self) -> list[UserMerge]:
+        """Accounts that were joined into this one, newest first."""
+        return joining.merges(self._deps, self._scope)
+
+    def unmerge_user(self, merge_id: str) -> UserMerge:
+        """Give both accounts back as they were, plus what came since."""
+        return joining.unmerge(self._deps, self._scope, merge_id)
 
     # --- typed work ---------------------------------------------------------------------------------------------------
 

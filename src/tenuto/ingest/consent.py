@@ -160,6 +160,15 @@ def wish_of(sentence: str) -> Consent | None:
     return None
 
 
+def without_privacy(text: str) -> str:
+    """What was confided, without the asking for confidence."""
+    rest = _PRIVATE.sub("", text)
+    rest = re.sub(
+        r"^[\s,:;.!-]+|[\s,:;!-]*\b(?:but|and|so|please|keep (?:this|it|that))[\s,]*[.!]*$", "", rest, flags=re.I
+    )
+    return re.sub(r"^(?:but|and|that) ", "", rest.strip(" ,:;"), flags=re.I)
+
+
 def _about(words: str | None) -> str:
     cleaned = (words or "").strip(" .!?,")
     cleaned = re.sub(

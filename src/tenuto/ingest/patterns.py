@@ -170,6 +170,17 @@ def expand(pattern: str) -> str:
     return pattern.replace("\x01", "{").replace("\x02", "}")
 
 
+_CONTRACTION = re.compile(
+    r"(?<=\b[Ii])'m\b|(?<=\b[Ww]e)'re\b|(?<=\b[Tt]hey)'re\b|(?<=\b[Ii])'ve\b|(?<=\b[Ww]e)'ve\b|(?<=\b[Tt]hey)'ve\b"
+)
+_FULL = {"'m": " am", "'re": " are", "'ve": " have"}
+
+
+def uncontracted(clause: str) -> str:
+    """ "I'm" as "I am": rules need one spelling only. What "'s" and "'d" stand for is left to them."""
+    return _CONTRACTION.sub(lambda match: _FULL[match.group()], clause)
+
+
 def trimmed(value: str, *, commas: bool = False) -> str:
     """The value alone: cut where another clause, an aside, a time or (unless ``commas``) a list begins."""
     value = value.strip(" .,!?;:\"'")

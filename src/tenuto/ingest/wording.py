@@ -100,3 +100,23 @@ def span(
         first = started or happens
         return first, first + length if first else None, happens
     return begin, until, happens
+
+
+_PRONOUN = re.compile(r"^(?:he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
+
+
+def worded(wording: str, found: Sequence[times.When], speaker: str | None, label: str | None) -> str:
+    """A memory's content: the speaker's words with a subject, a name for the pronoun, and dates for relative times."""
+    text = wording.strip(" ,;").rstrip(".!?… ")
+    pronoun = _PRONOUN.match(text)
+    if pronoun and label:
+        text = label + (pronoun["is"] or "") + text[pronoun.end() :]
+    elif not SUBJECT.match(text) and re.match(
+        r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|"
+        r"want|need|plan|own|play)\b",
+        text,
+    ):
+        text = f"I {text}"
+    dated = dates(text, found)
+    text = text[:1].upper() + text[1:] + (f" ({dated})" if dated else "")
+    return f"{speaker}: {text}" if speaker else text

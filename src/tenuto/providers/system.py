@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from base64 import b32hexencode
 from datetime import UTC, datetime
 
 from tenuto.records.base import micros
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_LETTERS = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUV", b"0123456789abcdefghjkmnpqrstvwxyz")
 
 
 def system_clock() -> datetime:
@@ -22,8 +23,9 @@ def new_secret(prefix: str) -> str:
     return f"{prefix}_{secrets.token_urlsafe(32)}"
 
 
-def _base32(value: int, length: int) -> str:
-    return "".join([_ALPHABET[value >> shift & 31] for shift in range(5 * (length - 1), -1, -5)])
+def _base32(value: int) -> str:
+    """110 bits as 22 characters that sort like the number."""
+    return b32hexencode(value.to_bytes(15, "big")).translate(_LETTERS)[2:].decode("ascii")
 
 
 def silence_onnxruntime() -> None:
@@ -49,7 +51,7 @@ class RandomIds:
         with self._lock:
             self._last = max(self._last + 1, micros(at)) if abs(micros(at) - self._last) < 1_000_000 else micros(at)
             stamp = max(self._last, 0)
-        return f"{prefix}_{_base32(stamp, 11)}{_base32(secrets.randbits(55), 11)}"
+        return f"{prefix}_{_base32(stamp << 55 | secrets.randbits(55))}"
 
 
 class CountingIds:
@@ -63,3 +65,13 @@ class CountingIds:
         with self._lock:
             self._count += 1
             return f"{prefix}_{self._count:08d}"
+
+
+def secret_code() -> str:
+    """Six digits to type in."""
+    return f"{secrets.randbelow(10**6):06d}"
+
+
+def secret_token() -> str:
+    """A secret that nobody guesses, for links and salts."""
+    return secrets.token_urlsafe(24)

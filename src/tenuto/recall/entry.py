@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
+from functools import lru_cache
 
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -53,9 +54,18 @@ def embedding_text(record: Indexed) -> str:
 
 def entry_tokens(record: Indexed) -> list[str]:
     """The words that a record is found by: names, the day, what was said; and the mark of whoever spoke."""
-    marks = speaker_marks(record.speaker) if isinstance(record, Message) and record.speaker else []
+    return [*_around(record), *words.tokens(record.content)]
+
+
+def _packed(record: Indexed, key: bytes) -> bytes:
+    """``pack(entry_tokens(record), key)``, the quick way."""
+    return words.pack(_around(record), key) + words.packed(record.content, key)
+
+
+def _around(record: Indexed) -> list[str]:
+    marks = _marks(record.speaker) if isinstance(record, Message) and record.speaker else ()
     names = [token for name in _names(record) for token in words.tokens(name)]
-    return [*marks, *names, *date_tokens(moment_of(record)), *words.tokens(record.content)]
+    return [*marks, *names, *_day_tokens(moment_of(record).date())]
 
 
 def speaker_marks(text: str) -> list[str]:
@@ -63,9 +73,16 @@ def speaker_marks(text: str) -> list[str]:
     return [f"{SPEAKER}{word}" for word in dict.fromkeys(words.words(text))]
 
 
-def date_tokens(at: datetime) -> list[str]:
+@lru_cache(maxsize=4096)
+def _marks(speaker: str) -> tuple[str, ...]:
+    return tuple(speaker_marks(speaker))
+
+
+@lru_cache(maxsize=4096)
+def _day_tokens(day: date) -> tuple[str, ...]:
     """The day in the words that people ask with: Monday, 15, December, 2025."""
-    return [*words.tokens(f"{at:%A} {at.day} {at.year}"), words.tokens(f"{at:%B}")[0] if at.month != 5 else MAY]
+    month = MAY if day.month == 5 else words.tokens(f"{day:%B}")[0]
+    return (*words.tokens(f"{day:%A} {day.day} {day.year}"), month)
 
 
 def query_tokens(text: str) -> list[str]:
@@ -97,7 +114,7 @@ def make_entry(record: Indexed, key: bytes = b"", *, vector: bytes | None = None
         session_id=record.session_id,
         role=role,
         speaker=speaker,
-        tokens=words.pack(entry_tokens(record), key),
+        tokens=_packed(record, key),
         vector=vector,
         model=model if vector is not None else None,
         links=tuple(dict.fromkeys(_links(record))),

@@ -19,6 +19,9 @@ class Connection(Protocol):
     def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
         """How many rows were changed."""
 
+    def change_many(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The same statement for each row, in order."""
+
     def script(self, sql: str) -> None:
         """Several statements without parameters, for migrations."""
 

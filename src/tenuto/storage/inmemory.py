@@ -14,10 +14,11 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from tenuto.errors import Conflict, InputError, StoreClosed
-from tenuto.ports import Clock, Reader, Transaction, Vectors, Where
+from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vectors, Where
 from tenuto.records.access import ApiKey
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
+from tenuto.records.identity import Challenge
 from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
 from tenuto.records.scope import User
@@ -170,6 +171,7 @@ class MemoryTransaction(MemoryReader):
         super().__init__(space, user)
         self._now = now
         self._undo: list[Callable[[], None]] = []
+        self.happened = 0
 
     def put(self, *records: Any) -> None:
         for record in records:
@@ -212,7 +214,8 @@ class MemoryTransaction(MemoryReader):
 
     def set_user(self, user: User) -> None:
         current = self._advance()
-        self._set_user(evolve(current, timezone=user.timezone, settings=user.settings))
+        seq = max(current.seq, user.seq)
+        self._set_user(evolve(current, timezone=user.timezone, settings=user.settings, seq=seq))
 
     def rollback(self) -> None:
         for step in reversed(self._undo):
@@ -226,6 +229,8 @@ class MemoryTransaction(MemoryReader):
             record = evolve(record, seq=self._advance(seq=1).seq)
         if type_ is Job:
             record = evolve(record, user_id=self._user)
+        if type_ is Event:
+            self.happened = record.seq
         mark = UNIQUE[type_](record) if type_ in UNIQUE else None
         holder = self._space.unique[type_].get(mark) if mark is not None else None
         if (record.id in rows and not replace) or (holder is not None and holder != record.id):
@@ -261,6 +266,36 @@ class MemoryTransaction(MemoryReader):
         self._space.user = user
 
 
+class MemoryAddress:
+    """One address."""
+
+    def __init__(
+        self, holders: dict[tuple[str, str], str], challenges: dict[str, Challenge], place: tuple[str, str]
+    ) -> None:
+        self._holders = holders
+        self._challenges = challenges
+        self._place = place
+
+    def holder(self) -> str | None:
+        return self._holders.get(self._place)
+
+    def hold(self, user: str) -> None:
+        self._holders[self._place] = user
+
+    def release(self) -> None:
+        self._holders.pop(self._place, None)
+
+    def challenges(self) -> list[Challenge]:
+        return sorted(self._challenges.values(), key=lambda one: (one.created_at, one.id))
+
+    def put(self, challenge: Challenge) -> None:
+        self._challenges[challenge.id] = challenge
+
+    def drop(self, *ids: str) -> None:
+        for id in ids:
+            self._challenges.pop(id, None)
+
+
 class InMemoryStore:
     """A store that lives as long as the process."""
 
@@ -268,6 +303,9 @@ class InMemoryStore:
         self._clock = clock
         self._lock = threading.RLock()
         self._spaces: dict[str, Space] = {}
+        self._holders: dict[tuple[str, str], str] = {}
+        self._challenges: dict[tuple[str, str], dict[str, Challenge]] = {}
+        self._on_events: Callable[[str, int], None] | None = None
         self._facts: dict[str, str] = {}
         self._closed = False
 
@@ -293,6 +331,26 @@ class InMemoryStore:
             finally:
                 if space.user is None:
                     self._spaces.pop(user, None)
+        if transaction.happened and self._on_events is not None:
+            self._on_events(user, transaction.happened)
+
+    def holder(self, channel: str, address: str) -> str | None:
+        with self._locked():
+            return self._holders.get((channel, address))
+
+    @contextmanager
+    def address(self, channel: str, address: str) -> Iterator[AddressBook]:
+        with self._locked():
+            before = dict(self._holders), {place: dict(rows) for place, rows in self._challenges.items()}
+            try:
+                place = (channel, address)
+                yield MemoryAddress(self._holders, self._challenges.setdefault(place, {}), place)
+            except BaseException:
+                self._holders, self._challenges = before
+                raise
+
+    def when_events(self, callback: Callable[[str, int], None] | None) -> None:
+        self._on_events = callback
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._locked():
@@ -366,8 +424,15 @@ class InMemoryStore:
     def erase_user(self, user: str) -> dict[str, int]:
         with self._locked():
             space = self._spaces.pop(user, None) or Space()
+            addresses = [place for place, holder in self._holders.items() if holder == user]
+            for place in addresses:
+                del self._holders[place]
+            sent = [(rows, id) for rows in self._challenges.values() for id, one in rows.items() if one.user_id == user]
+            for rows, id in sent:
+                del rows[id]
         gone = {table.name: len(space.rows[table.type]) for table in TABLES}
-        return {**gone, "entries": len(space.entries), "users": int(space.user is not None)}
+        others = {"entries": len(space.entries), "addresses": len(addresses), "challenges": len(sent)}
+        return {**gone, **others, "users": int(space.user is not None)}
 
     def fact(self, name: str) -> str | None:
         return self._facts.get(name)

@@ -53,6 +53,10 @@ class PostgresConnection:
     def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
         return self.raw.execute(queries.pyformat(sql), parameters).rowcount
 
+    def change_many(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            self.raw.cursor().executemany(queries.pyformat(sql), rows)
+
     def script(self, sql: str) -> None:
         self.raw.execute(sql)
 

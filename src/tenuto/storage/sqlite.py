@@ -41,6 +41,10 @@ class SqliteConnection:
             pass
         return self.raw.total_changes() - before
 
+    def change_many(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        for _ in self.raw.executemany(sql, rows):
+            pass
+
     def script(self, sql: str) -> None:
         for _ in self.raw.execute(sql):
             pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from tenuto.errors import Conflict
-from tenuto.ports import Clock, Reader, Transaction, Vault
+from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vault
 from tenuto.records.base import micros
 from tenuto.records.operations import Job
 from tenuto.storage import queries
+from tenuto.storage.addressbook import SqlAddress, place_of
 from tenuto.storage.engine import Row, SqlEngine
 from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
 from tenuto.storage.tables import TABLES, decode, encode, table_of
@@ -30,6 +31,7 @@ class SqlStore:
         self._vault = vault
         self._clock = clock
         self._sql = queries.load(engine.dialect)
+        self._on_events: Callable[[str, int], None] | None = None
 
     @property
     def url(self) -> str:
@@ -46,6 +48,23 @@ class SqlStore:
             transaction = SqlTransaction(self._engine, connection, self._vault, user, micros(self._clock()))
             yield transaction
             transaction.flush()
+        if transaction.happened and self._on_events is not None:
+            self._on_events(user, transaction.happened)
+
+    def holder(self, channel: str, address: str) -> str | None:
+        with self._engine.reading(NOBODY) as connection:
+            place = {"place": place_of(self._vault, channel, address)}
+            rows = connection.rows(self._sql["address_holder"], place)
+        return rows[0][0] if rows else None
+
+    @contextmanager
+    def address(self, channel: str, address: str) -> Iterator[AddressBook]:
+        with self._engine.writing(NOBODY) as connection:
+            place = place_of(self._vault, channel, address)
+            yield SqlAddress(connection, self._engine.dialect, self._vault, place, micros(self._clock()))
+
+    def when_events(self, callback: Callable[[str, int], None] | None) -> None:
+        self._on_events = callback
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._engine.reading(NOBODY) as connection:
@@ -111,7 +130,7 @@ class SqlStore:
         names += [f"{table.name}_{table.many}" for table in TABLES if table.many]
         gone: dict[str, int] = {}
         with self._engine.writing(user) as connection:
-            for name in [*names, "entries", "users"]:
+            for name in [*names, "entries", "addresses", "challenges", "users"]:
                 gone[name] = connection.change(f"DELETE FROM {name} WHERE user_id = :user", {"user": user})
         return gone
 

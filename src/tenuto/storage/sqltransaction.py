@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any, TypeVar
 
 import msgspec
 
 from tenuto.ports import Vault, Vectors, Where
-from tenuto.records.base import evolve, from_micros, micros
-from tenuto.records.operations import Entry, EntryKind
+from tenuto.records.base import from_micros, micros
+from tenuto.records.operations import Entry, EntryKind, Event
 from tenuto.records.scope import User
 from tenuto.storage import queries
 from tenuto.storage.conditions import select_sql, where_sql
@@ -154,10 +155,18 @@ class SqlTransaction(SqlReader):
         self._seq: int = rows[0][1] if rows else 0
         self._epoch: int = rows[0][2] if rows else 0
         self._begun = (self._seq, self._epoch)
+        self.happened = 0
+        """The number of the last event that was written."""
 
     def put(self, *records: Any) -> None:
-        for record in records:
-            self._insert(record, replace=True)
+        for type_, alike in groupby(records, type):
+            table = table_of(type_)
+            if table.many:
+                for record in alike:
+                    self._insert(record, replace=True)
+            else:
+                rows = [self._row(record, table) for record in alike]
+                self._connection.change_many(queries.insert(table, replace=True), rows)
 
     def add(self, record: Any) -> bool:
         return self._insert(record, replace=False)
@@ -174,9 +183,11 @@ class SqlTransaction(SqlReader):
 
     def index(self, *entries: Entry) -> None:
         self._ensure_user()
+        rows = []
         for entry in entries:
             seq = self._next()
             values = {
+                "user": self._user,
                 "seq": seq,
                 "kind": entry.kind.value,
                 "id": entry.id,
@@ -190,7 +201,8 @@ class SqlTransaction(SqlReader):
                 "tokens": entry.tokens,
                 **self._vector(entry.kind, entry.id, seq, entry.vector),
             }
-            self._change("put_entry", **values)
+            rows.append(values)
+        self._connection.change_many(self._sql["put_entry"], rows)
 
     def unindex(self, kind: EntryKind, *ids: str) -> None:
         for id in ids:
@@ -215,6 +227,7 @@ class SqlTransaction(SqlReader):
     def set_user(self, user: User) -> None:
         self._ensure_user()
         self._change("set_user", body=self._user_body(user.timezone, user.settings))
+        self._seq = max(self._seq, user.seq)
 
     def flush(self) -> None:
         """Write the counters; called once before the commit."""
@@ -223,18 +236,21 @@ class SqlTransaction(SqlReader):
             self._change("advance_user", seq=self._seq, epoch=self._epoch)
 
     def _insert(self, record: Any, *, replace: bool) -> bool:
-        self._ensure_user()
         table = table_of(type(record))
-        if getattr(record, "seq", None) == 0:
-            record = evolve(record, seq=self._next())
-        row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
-        if self._vault.sealing and table.keyed_id:
-            plain = {"user": self._user, "id": record.id}
-            self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", plain)
+        row = self._row(record, table)
         done = self._connection.change(queries.insert(table, replace=replace), row) > 0
         if done and table.many:
             self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
         return done
+
+    def _row(self, record: Any, table: Table) -> dict[str, Any]:
+        self._ensure_user()
+        row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
+        if row.get("seq") == 0:
+            row["seq"] = self._next()
+        if table.type is Event:
+            self.happened = row["seq"]
+        return row
 
     def _revision(self, table: Table, id: str) -> int:
         """The next revision of a row; counted only where sealed values are bound to it."""

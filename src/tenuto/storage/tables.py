@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -20,9 +19,11 @@ from tenuto.ports import Vault
 from tenuto.records.access import ApiKey, Replay
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
+from tenuto.records.identity import MergePart, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity
+from tenuto.records.transfer import Import
 from tenuto.records.workflow import Artifact, ModelKey, Outcome, Workflow, WorkflowTurn
 
 
@@ -138,6 +139,9 @@ TABLES: tuple[Table, ...] = (
     ),
     Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
     Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+    Table("user_merges", UserMerge, _columns("status created_at:time")),
+    Table("merge_parts", MergePart, _columns("merge_id kind")),
+    Table("imports", Import, _columns("status started_at:time vouched_at?:time")),
     Table(
         "api_keys",
         ApiKey,
@@ -148,6 +152,16 @@ TABLES: tuple[Table, ...] = (
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
+
+
+def _in_body(table: Table) -> tuple[str, ...]:
+    plain = {column.name for column in table.columns if not column.keyed} | {"user_id"}
+    plain |= set() if table.keyed_id else {"id"}
+    return tuple(part.name for part in fields(table.type) if part.name not in plain)
+
+
+IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in TABLES}
+"""By table: the fields that no plain column holds readably."""
 
 
 def table_of(type_: type[Any]) -> Table:
@@ -168,18 +182,9 @@ def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
     for column in table.columns:
         row[column.name] = column_value(getattr(record, column.name), column, vault, user)
-    body = {name: getattr(record, name) for name in _body_fields(table)}
+    body = {name: getattr(record, name) for name in IN_BODY[table.name]}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
-
-
-@lru_cache(maxsize=64)
-def _body_fields(table: Table) -> tuple[str, ...]:
-    """The fields that no column holds in the clear."""
-    held = {"user_id"} | {column.name for column in table.columns if not column.keyed}
-    if not table.keyed_id:
-        held.add("id")
-    return tuple(part.name for part in fields(table.type) if part.name not in held)
 
 
 def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:

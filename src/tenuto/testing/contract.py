@@ -13,6 +13,7 @@ A test that only one engine passes does not belong here.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -23,6 +24,7 @@ from tenuto.errors import Conflict, InputError, StoreClosed
 from tenuto.ports import Store, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus
+from tenuto.records.identity import Challenge, Purpose
 from tenuto.records.memory import Memory, Status, Todo, TodoKind
 from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
 from tenuto.records.scope import User
@@ -301,6 +303,84 @@ class StoreContract:
             user = reader.profile()
         assert user is not None and (user.timezone, user.settings) == ("Europe/Rome", {"quiet": True})
 
+    def test_a_larger_number_of_a_restored_user_is_taken_over(self, store: Store) -> None:
+        put(store, ANA, message("msg_1"))
+        for seq, expected in ((40, 41), (7, 42)):
+            with store.writing(ANA) as tx:
+                tx.set_user(User(user_id=ANA, created_at=NOW, seq=seq))
+                tx.put(message(f"msg_{expected}"))
+            with store.reading(ANA) as reader:
+                kept = reader.get(Message, f"msg_{expected}")
+            assert kept is not None and kept.seq == expected
+
+    # --- addresses ----------------------------------------------------------------------------------------------------
+
+    def test_an_address_has_one_holder(self, store: Store) -> None:
+        assert store.holder("email", "a@example.org") is None
+        with store.address("email", "a@example.org") as place:
+            assert place.holder() is None
+            place.hold(ANA)
+        assert store.holder("email", "a@example.org") == ANA
+        assert store.holder("sms", "a@example.org") is None
+        with suppress(ZeroDivisionError), store.address("email", "a@example.org") as place:
+            place.hold(BEN)
+            place.put(_challenge("chl_1"))
+            raise ZeroDivisionError
+        with store.address("email", "a@example.org") as place:
+            assert place.holder() == ANA and place.challenges() == []
+            place.hold(BEN)
+        assert store.holder("email", "a@example.org") == BEN
+        with store.address("email", "a@example.org") as place:
+            place.release()
+        assert store.holder("email", "a@example.org") is None
+
+    def test_challenges_stay_with_their_address(self, store: Store) -> None:
+        first, second = _challenge("chl_2"), _challenge("chl_1", created_at=LATER)
+        with store.address("email", "a@example.org") as place:
+            place.put(second)
+            place.put(first)
+        with store.address("email", "b@example.org") as place:
+            assert place.challenges() == []
+        with store.address("email", "a@example.org") as place:
+            assert place.challenges() == [first, second]
+            place.put(evolve(first, tries=3))
+            place.drop("chl_1")
+            assert place.challenges() == [evolve(first, tries=3)]
+        assert store.erase_user(ANA)["challenges"] == 1
+        with store.address("email", "a@example.org") as place:
+            assert place.challenges() == []
+
+    def test_only_one_of_many_claims_an_address(self, store: Store) -> None:
+        won: list[str] = []
+
+        def claim(user: str) -> None:
+            with store.address("sms", "+390000001") as place:
+                if place.holder() is None:
+                    place.hold(user)
+                    won.append(user)
+
+        threads = [threading.Thread(target=claim, args=(f"user{i}",)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(won) == 1 and store.holder("sms", "+390000001") == won[0]
+
+    def test_whoever_listens_hears_of_events_after_the_commit(self, store: Store) -> None:
+        heard: list[tuple[str, int, int]] = []
+
+        def listen(user: str, seq: int) -> None:
+            with store.reading(user) as reader:
+                heard.append((user, seq, reader.count(Event)))
+
+        store.when_events(listen)
+        put(store, ANA, message())
+        put(store, ANA, Event(id="evt_1", kind="k", at=NOW, subject_kind="message", subject_id="msg_1"))
+        with suppress(ZeroDivisionError), store.writing(ANA) as tx:
+            tx.put(Event(id="evt_2", kind="k", at=NOW, subject_kind="message", subject_id="msg_1"))
+            raise ZeroDivisionError
+        assert heard == [(ANA, 2, 1)]
+
     # --- many at once -------------------------------------------------------------------------------------------------
 
     def test_what_was_read_in_a_transaction_still_holds_at_its_end(self, store: Store) -> None:
@@ -406,6 +486,22 @@ class StoreContract:
             pass
         with pytest.raises(StoreClosed), store.writing(ANA):
             pass
+
+
+def _challenge(id: str, **changes: Any) -> Challenge:
+    values: dict[str, Any] = {
+        "id": id,
+        "user_id": ANA,
+        "channel": "email",
+        "address": "a@example.org",
+        "purpose": Purpose.LINK,
+        "salt": "s",
+        "code_hash": "c",
+        "token_hash": "t",
+        "created_at": NOW,
+        "expires_at": LATER,
+    }
+    return Challenge(**(values | changes))
 
 
 def _todo() -> dict[str, Any]:

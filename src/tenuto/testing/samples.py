@@ -7,6 +7,7 @@ from typing import Any
 
 from tenuto.records.access import ApiKey, KeyScope, Replay
 from tenuto.records.conversation import KeyPoint, Message, Role, Session, SessionState, Summary, SummaryKind
+from tenuto.records.identity import MergePart, UserMerge, UserMergeStatus
 from tenuto.records.memory import (
     AgentState,
     Domain,
@@ -27,6 +28,7 @@ from tenuto.records.memory import (
 )
 from tenuto.records.operations import Act, Event, Job, Receipt, WriteResult
 from tenuto.records.scope import Identity
+from tenuto.records.transfer import Import, Skipped
 from tenuto.records.workflow import Artifact, Lock, ModelKey, Outcome, PendingPatch, Workflow, WorkflowTurn
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
@@ -212,6 +214,28 @@ def records() -> list[Any]:
             settled=True,
             notes=("n",),
             results=(WriteResult(act=Act.SUPERSEDED, reason="r", subject_id="mem_1", previous_id="mem_0"),),
+        ),
+        UserMerge(
+            id="ume_1",
+            other="ben",
+            status=UserMergeStatus.DONE,
+            created_at=NOW,
+            until=9,
+            addresses=("email:b@example.org",),
+            added={"messages": 3},
+        ),
+        MergePart(id="ump_1", merge_id="ume_1", kind="before", rows=({"table": "memories", "id": "mem_1"},)),
+        Import(
+            id="imp_1",
+            format="chatgpt",
+            name="conversations.json",
+            started_at=NOW,
+            updated_at=LATER,
+            messages=3,
+            vouched_at=LATER,
+            skips=(Skipped(where="line 3", why="no text"),),
+            oldest=NOW,
+            newest=LATER,
         ),
         ApiKey(
             id="key_1",

@@ -73,6 +73,24 @@ def pack(found: Iterable[str], key: bytes = b"") -> bytes:
     return numbers.tobytes()
 
 
+def packed(text: str, key: bytes = b"") -> bytes:
+    """``pack(tokens(text), key)``, a few times faster where the text is plain ASCII: one look-up per word."""
+    if not text.isascii():
+        return pack(tokens(text), key)
+    found = [hash for word in _WORD.findall(text.lower()) if (hash := _word_hash(word, key)) is not None]
+    numbers = array("Q", found[:MOST])
+    if byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_hash(word: str, key: bytes) -> int | None:
+    """The hash of an ASCII word as it is indexed, or ``None`` for a stop word."""
+    word = _CLITIC.sub("", word)[:LONGEST]
+    return None if word in STOP_WORDS else token_hash(_stem(word), key)
+
+
 @lru_cache(maxsize=1 << 16)
 def token_hash(token: str, key: bytes = b"") -> int:
     """The number that stands for a token; keyed where content is encrypted."""

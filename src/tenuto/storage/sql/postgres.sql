@@ -51,3 +51,6 @@ SELECT count(*) FROM jobs
 WHERE status IN ('pending', 'running') AND (:user::text = '' OR user_id = :user)
   AND (status = 'running' OR run_at <= :now)
   AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
+
+-- name: lock_address
+SELECT pg_advisory_xact_lock(hashtextextended(:place, 1))

@@ -114,3 +114,23 @@ WHERE status IN ('pending', 'running') AND (:user = '' OR user_id = :user)
 -- name: idle_sessions
 SELECT user_id, id FROM sessions WHERE status = 'open' AND last_activity_at < :before
 ORDER BY last_activity_at LIMIT :limit
+
+-- name: address_holder
+SELECT user_id FROM addresses WHERE place = :place
+
+-- name: hold_address
+INSERT INTO addresses (place, user_id, claimed_at) VALUES (:place, :user, :now)
+ON CONFLICT (place) DO UPDATE SET user_id = excluded.user_id, claimed_at = excluded.claimed_at
+
+-- name: release_address
+DELETE FROM addresses WHERE place = :place
+
+-- name: list_challenges
+SELECT user_id, id, body FROM challenges WHERE place = :place ORDER BY created_at, id
+
+-- name: put_challenge
+INSERT INTO challenges (place, id, user_id, created_at, body) VALUES (:place, :id, :user, :created_at, :body)
+ON CONFLICT (place, id) DO UPDATE SET body = excluded.body
+
+-- name: drop_challenge
+DELETE FROM challenges WHERE place = :place AND id = :id

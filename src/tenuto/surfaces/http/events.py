@@ -88,16 +88,25 @@ class _Reader:
         self._user = user
         self._policy = policy
         self._task: asyncio.Task[None] | None = None
+        self._new = asyncio.Event()
+        self._deaf: Callable[[], None] = lambda: None
         self.queues: dict[asyncio.Queue[Event | None], int | None] = {}
 
     def start(self) -> None:
         if self._task is None:
+            loop = asyncio.get_running_loop()
+
+            def heard() -> None:
+                loop.call_soon_threadsafe(self._new.set)
+
+            self._deaf = self._store.deps.bus.listen(self._user, heard)
             self._task = asyncio.create_task(self._run())
 
     def leave(self, queue: asyncio.Queue[Event | None]) -> bool:
         """``True`` when nobody is left."""
         self.queues.pop(queue, None)
         if not self.queues and self._task is not None:
+            self._deaf()
             self._task.cancel()
         return not self.queues
 
@@ -108,7 +117,10 @@ class _Reader:
                 self.queues[queue] = newest if after is None else after
             for start in sorted({after for after in self.queues.values() if after is not None and after < newest}):
                 await self._deliver(start, await run_in_threadpool(self._read, start))
-            await asyncio.sleep(self._policy.poll.total_seconds())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._new.wait(), self._policy.poll.total_seconds())
+            await asyncio.sleep(self._store.deps.policy.context.batch.total_seconds())
+            self._new.clear()
 
     async def _deliver(self, start: int, events: list[Event]) -> None:
         for queue, after in list(self.queues.items()):

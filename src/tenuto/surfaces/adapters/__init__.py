@@ -1,0 +1,1 @@
+"""Channels: each adapter turns what arrives into an :class:`tenuto.records.channel.Envelope` and nothing more."""

@@ -1,0 +1,178 @@
+"""Two users become one after proof of both, and two again, each as they were plus what came since."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenuto.engine import Tenuto
+from tenuto.errors import Conflict, Denied, NotFound
+from tenuto.identity.parting import Shares, part
+from tenuto.recall.entry import make_entry
+from tenuto.records.base import evolve
+from tenuto.records.identity import MergePlan, UserMergeStatus
+from tenuto.records.memory import Evidence, Memory, Proactive, Status
+from tenuto.storage.tables import TABLES
+from tenuto.testing.fakes import FakeClock
+from tenuto.testing.samples import memory
+from tests.identity.test_link import Postbox
+from tests.transfer.world import NOW, world
+
+EMAIL = "ana@example.org"
+FREE: Any = {"persona": None, "proactive_use": Proactive.ONLY_WHEN_RELEVANT}
+ENGINES_OWN = ("events", "jobs", "user_merges", "merge_parts")
+
+
+@pytest.fixture(params=["memory:", "sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tenuto]:
+    url = request.param
+    if url == "postgres":
+        fresh: Callable[[], str] = request.getfixturevalue("fresh_database")
+        url = fresh()
+    with world(tmp_path / "t.db" if url == "sqlite" else url, clock=FakeClock(NOW)) as store:
+        yield store
+
+
+def everything(store: Tenuto, user: str) -> dict[str, dict[str, Any]]:
+    """All rows of a user but the engine's own, without the order of arrival."""
+    with store.deps.store.reading(user) as reader:
+        return {
+            table.name: {one.id: evolve(one, seq=0) if hasattr(one, "seq") else one for one in reader.find(table.type)}
+            for table in TABLES
+            if table.name not in ENGINES_OWN
+        }
+
+
+def remember(store: Tenuto, user: str, *memories: Memory) -> None:
+    with store.deps.store.writing(user) as tx:
+        tx.put(*memories)
+        tx.index(*[make_entry(one) for one in memories])
+
+
+def two(store: Tenuto) -> tuple[Any, Any, Postbox]:
+    ana, other, post = store.identify("sms", "+390669812345"), store.identify("email", EMAIL), Postbox()
+    first = ana.observe("I live in Oslo", id="a1")
+    second = other.observe("I live in Rome now", id="b1")
+    said = [Evidence(message_id=one.message_id, at=NOW) for one in (first, second)]
+    remember(
+        store,
+        ana.id,
+        memory(
+            "mem_a", content="Lives in Oslo", slot="home", evidence=tuple(said[:1]), updated_at=NOW, history=(), **FREE
+        ),
+        memory("mem_x", content="Has a cat", slot=None, evidence=tuple(said[:1]), history=(), **FREE),
+    )
+    remember(
+        store,
+        other.id,
+        memory(
+            "mem_b",
+            content="Lives in Rome",
+            slot="home",
+            evidence=tuple(said[1:]),
+            updated_at=NOW + timedelta(days=1),
+            history=(),
+            **FREE,
+        ),
+        memory("mem_y", content="Plays the cello", slot=None, evidence=tuple(said[1:]), history=(), **FREE),
+    )
+    return ana, other, post
+
+
+def planned(ana: Any, post: Postbox) -> MergePlan:
+    ana.link("email", EMAIL, post, merge=True)
+    return ana.merge_plan("email", EMAIL, post.code)
+
+
+def test_a_merge_shows_what_it_would_do_first(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    plan = planned(ana, post)
+    assert (plan.user, plan.other) == (ana.id, other.id)
+    assert plan.counts["messages"] == 1 and plan.counts["memories"] == 2 and plan.addresses == (f"email:{EMAIL}",)
+    assert plan.conflicts == ("allergy: “Lives in Rome” would hold, “Lives in Oslo” would be history",)
+    assert ana.stats()["total_messages"] == 1, "nothing was done yet"
+
+
+def test_merged_users_are_one_and_unmerged_ones_as_they_were(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    before = everything(store, ana.id), everything(store, other.id)
+    merged = ana.merge_user(planned(ana, post))
+    assert merged.status is UserMergeStatus.DONE and store.identify("email", EMAIL).id == ana.id
+    assert [one.content for one in ana.messages()] == ["I live in Oslo", "I live in Rome now"]
+    with store.deps.store.reading(ana.id) as reader:
+        found = {one.id: one for one in reader.find(Memory)}
+    assert set(found) == {"mem_a", "mem_b", "mem_x", "mem_y"}
+    assert found["mem_b"].slot == "home" and found["mem_a"].status is Status.DEPRECATED
+    assert "Plays the cello" in [hit.text for hit in ana.recall("cello", kinds=["memory"])]
+    assert len(ana.identities()) == 2
+    undone = ana.unmerge_user(merged.id)
+    assert undone.status is UserMergeStatus.UNDONE and store.identify("email", EMAIL).id == other.id
+    assert everything(store, ana.id) == before[0]
+    assert everything(store, other.id) == before[1]
+    assert "Plays the cello" not in [hit.text for hit in ana.recall("cello", kinds=["memory"])]
+
+
+def test_what_came_since_goes_to_whom_it_belongs(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    merged = ana.merge_user(planned(ana, post))
+    by_mail = store.identify("email", EMAIL)
+    assert by_mail.id == ana.id
+    since_mail = by_mail.observe("My sister is Mara", id="b2", metadata={"identity": f"email:{EMAIL}"})
+    since_sms = ana.observe("I sold the cat", id="a2", metadata={"identity": "sms:+390669812345"})
+    mail, sms = (Evidence(message_id=one.message_id, at=NOW) for one in (since_mail, since_sms))
+    remember(
+        store,
+        ana.id,
+        memory("mem_s", content="Mara is a sister", slot=None, evidence=(mail,), history=(), **FREE),
+        memory("mem_t", content="Sold the cat", slot=None, evidence=(sms,), history=(), **FREE),
+        memory("mem_u", content="Talks a lot", slot=None, evidence=(mail, sms), history=(), **FREE),
+    )
+    ana.unmerge_user(merged.id)
+    here, there = everything(store, ana.id), everything(store, other.id)
+    assert {one.content for one in here["messages"].values()} == {"I live in Oslo", "I sold the cat"}
+    assert {one.content for one in there["messages"].values()} == {"I live in Rome now", "My sister is Mara"}
+    assert set(here["memories"]) == {"mem_a", "mem_x", "mem_t", "mem_u"}
+    assert set(there["memories"]) == {"mem_b", "mem_y", "mem_s", "mem_u"}
+    assert here["memories"]["mem_u"].evidence == (sms,) and there["memories"]["mem_u"].evidence == (mail,)
+    assert here["memories"]["mem_a"].slot == "home" and there["memories"]["mem_b"].slot == "home"
+    assert there["sessions"] and since_mail.session_id in there["sessions"]
+
+
+def test_a_merge_needs_its_own_proof_once_and_what_was_shown(store: Tenuto) -> None:
+    ana, _, post = two(store)
+    plan = planned(ana, post)
+    eve = store.identify("web", "eve")
+    eve.observe("hi")
+    with pytest.raises(Denied):
+        eve.merge_user(evolve(plan, user=eve.id))
+    with pytest.raises(Conflict, match="look at it again"):
+        ana.merge_user(evolve(plan, digest="0" * 64))
+    merged = ana.merge_user(plan)
+    with pytest.raises(Denied):
+        ana.merge_user(plan)
+    with pytest.raises(NotFound):
+        ana.unmerge_user("ume_none")
+    ana.unmerge_user(merged.id)
+    with pytest.raises(Conflict, match="undone"):
+        ana.unmerge_user(merged.id)
+    assert [one.status for one in ana.user_merges()] == [UserMergeStatus.UNDONE]
+
+
+def test_a_proof_grows_old(store: Tenuto) -> None:
+    ana, _, post = two(store)
+    plan = planned(ana, post)
+    with store.deps.store.address("email", EMAIL) as place:
+        (known,) = place.challenges()
+        place.put(evolve(known, used_at=NOW - timedelta(minutes=11)))
+    with pytest.raises(Denied, match="too old"):
+        ana.merge_user(plan)
+
+
+def test_a_row_that_rests_on_nobodys_words_stays() -> None:
+    bare = memory("mem_1", evidence=())
+    stays = part(
+        bare, before=None, was_added=False, touched=False, others=lambda id: True, session_others=lambda id: False
+    )
+    assert stays == Shares()
