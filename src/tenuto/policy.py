@@ -372,7 +372,7 @@ class WorkflowPolicy:
     artifact_bytes: int = 1024 * 1024
     """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
-    """Most refused patches of a workflow that are kept."""
+    """Most recent failures that a learner profile lists."""
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5

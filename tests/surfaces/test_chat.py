@@ -174,29 +174,39 @@ def test_control_c_stops_the_answer_and_then_the_chat(served, upstream, tmp_path
         os.environ["TERM"] = "dumb"
         command = [sys.executable, "-m", "tenuto", "--db", str(tmp_path / "chat.db"), "chat", "--model", model]
         os.execv(sys.executable, command)
-    shown = wait_for(terminal, b"> ")
+    screen = Screen(terminal)
+    screen.wait_for(b"> ")
     os.write(terminal, b"Tell me everything\n")
-    shown += wait_for(terminal, b"word word word")
+    screen.wait_for(b"word word word")
     os.kill(pid, signal.SIGINT)
-    shown += wait_for(terminal, b"(stopped)")
-    wait_for(terminal, b"> ")
+    screen.wait_for(b"(stopped)")
+    screen.wait_for(b"> ")
     os.kill(pid, signal.SIGINT)
-    wait_for(terminal, b"Once more")
+    screen.wait_for(b"Once more")
+    screen.wait_for(b"> ")
     os.kill(pid, signal.SIGINT)
-    assert wait_for_exit(pid, terminal) == 0, shown
+    assert wait_for_exit(pid, terminal) == 0, screen.shown
     with tenuto.open(tmp_path / "chat.db") as store:
         user, assistant = store.user("me").messages()
     assert user.content == "Tell me everything"
     assert assistant.metadata == {"incomplete": True}
 
 
-def wait_for(terminal: int, words: bytes, seconds: float = 30) -> bytes:
-    found, deadline = b"", time.monotonic() + seconds
-    while words not in found:
-        assert time.monotonic() < deadline, found
-        if select.select([terminal], [], [], 0.1)[0]:
-            found += os.read(terminal, 65536)
-    return found
+class Screen:
+    """What a terminal has shown so far, and how far it was read."""
+
+    def __init__(self, terminal: int) -> None:
+        self._terminal = terminal
+        self._read = 0
+        self.shown = b""
+
+    def wait_for(self, words: bytes, seconds: float = 60) -> None:
+        deadline = time.monotonic() + seconds
+        while (found := self.shown.find(words, self._read)) < 0:
+            assert time.monotonic() < deadline, self.shown[-500:]
+            if select.select([self._terminal], [], [], 0.1)[0]:
+                self.shown += os.read(self._terminal, 65536)
+        self._read = found + len(words)
 
 
 def wait_for_exit(pid: int, terminal: int, seconds: float = 20) -> int:

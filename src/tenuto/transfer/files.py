@@ -117,8 +117,8 @@ def _checked(chosen: Format, options: Options, items: Iterator[Parsed]) -> Itera
     if chosen.people and said and NOBODY not in options.me and not any(item.mine for item in said):
         speakers = list(dict.fromkeys(item.speaker or "?" for item in said))[:12]
         raise InputError(
-            f"Who of these are you: {', '.join(speakers)}? Say so with --me NAME (in code: me='NAME'); --me none if you are "
-            "none of them.",
+            f"Who of these are you: {', '.join(speakers)}? Say so with --me NAME (in code: me='NAME'); --me none if "
+            "you are none of them.",
             code="import_who_are_you",
         )
     yield from first

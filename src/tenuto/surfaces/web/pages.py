@@ -189,7 +189,7 @@ def companion(request: Request, person: Viewer) -> Response:
         )
         for axis, value in state.axes.items()
     ]
-    chart = charts.lines(series, -1.0, 1.0, "The companion's axes over time") if changes else ""
+    chart = charts.lines(series, "The companion's axes over time") if changes else ""
     trajectory = person.trajectory()
     sparks = {
         one.name: charts.spark(one.values, f"{one.name.replace('_', ' ')}, session by session")
@@ -312,7 +312,7 @@ def sign_in(request: Request, link: Text = "") -> Response:
     exchanged = server_keys.exchange(store.deps, link, valid) if link else None
     if exchanged is None:
         detail = "This link was used already, or is too old." if link else "Sign in with a link from the command line."
-        return page("signin.html", 401, detail=detail, code="link_invalid", status=401, back="/")
+        return page("signin.html", 401 if link else 200, detail=detail, code="link_invalid", status=401, back="/")
     response = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     response.set_cookie(
