@@ -84,6 +84,7 @@ class _Reading:
         asked = wishes(message.content) if own else []
         self.wishes = tuple(one for one in asked if speaker.subject == SELF or one.wish is Wish.DO_NOT_SAVE)
         self.candidates: list[Candidate] = []
+        self.seen: set[tuple[str, str | None, str | None]] = set()
         self.todos: list[todos.Draft] = []
         self.sentences: list[Sentence] = []
         self.mentions: dict[str, Mention] = {}
@@ -374,13 +375,10 @@ class _Reading:
         self.last_person = person or self.last_person
 
     def _add(self, candidate: Candidate) -> None:
-        words = normal(candidate.content)
-        if any(
-            words == normal(other.content) and other.attribute == candidate.attribute and other.value == candidate.value
-            for other in self.candidates
-        ):
-            return
-        self.candidates.append(candidate)
+        mark = (normal(candidate.content), candidate.attribute, candidate.value)
+        if mark not in self.seen:
+            self.seen.add(mark)
+            self.candidates.append(candidate)
 
     def _refuse(self, sentence: Sentence, reason: str) -> None:
         self.unkept.append(Unkept(text=sentence.plain, reason=reason))
