@@ -14,7 +14,10 @@ FROM entries WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
 
 -- name: unembedded
 SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea, NULL::bytea
-FROM entries WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
+FROM entries WHERE user_id = :user AND seq IN (
+    SELECT seq FROM entries WHERE user_id = :user AND model < :model
+    UNION ALL SELECT seq FROM entries WHERE user_id = :user AND model > :model)
+ORDER BY seq DESC LIMIT :limit
 
 -- name: entry_vectors
 SELECT id, seq, halfvec_send(vector), sealed_vector FROM entries

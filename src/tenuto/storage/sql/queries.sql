@@ -45,7 +45,10 @@ WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
 
 -- name: unembedded
 SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector, sealed_vector FROM entries
-WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
+WHERE user_id = :user AND seq IN (
+    SELECT seq FROM entries WHERE user_id = :user AND model < :model
+    UNION ALL SELECT seq FROM entries WHERE user_id = :user AND model > :model)
+ORDER BY seq DESC LIMIT :limit
 
 -- name: entry_vectors
 SELECT id, seq, vector, sealed_vector FROM entries WHERE user_id = :user AND kind = :kind AND model = :model
