@@ -44,7 +44,8 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
     "account": ("a.txt", plain(files.ACCOUNT)),
 }
 CHANGES = st.lists(
-    st.tuples(st.sampled_from(["cut", "insert", "replace", "repeat"]), st.floats(0, 1), st.binary(max_size=8)), max_size=6
+    st.tuples(st.sampled_from(["cut", "insert", "replace", "repeat"]), st.floats(0, 1), st.binary(max_size=8)),
+    max_size=6,
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -102,7 +103,9 @@ def test_damaged_samples(tmp_path_factory, format: str, changes) -> None:
     survives(tmp_path_factory.mktemp("fuzz"), name, changed(data, changes), format)
 
 
-@pytest.mark.parametrize("format", sorted(name for name, (file, _) in SAMPLES.items() if file.endswith((".json", ".af", ".jsonl"))))
+@pytest.mark.parametrize(
+    "format", sorted(name for name, (file, _) in SAMPLES.items() if file.endswith((".json", ".af", ".jsonl")))
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(path=st.lists(st.integers(0, 20), max_size=8), other=JSON)
 def test_right_shapes_with_wrong_parts(tmp_path_factory, format: str, path, other) -> None:
@@ -145,5 +148,3 @@ def test_the_samples_are_read(tmp_path: Path) -> None:
         with opened(folder if "/" in name else path, policy) as source:
             found = list(BY_NAME[format].parse(source, Options(now=NOW, policy=policy, me=me("ana"))))
         assert any(isinstance(item, (Said, Noted)) for item in found), format
-
-
