@@ -153,10 +153,10 @@ def main() -> None:
         if given.postgres:
             many_users(given.postgres, users, 100, local)
         else:
-            from tests.servers import fresh_database, postgres_url, stop_servers
+            from tests import servers
 
-            many_users(fresh_database(postgres_url()), users, 100, local)
-            stop_servers()
+            many_users(servers.fresh_database(), users, 100, local)
+            servers.stop_all()
     if given.peers:
         from bench.speed import peers
 

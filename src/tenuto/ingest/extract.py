@@ -169,6 +169,9 @@ class _Reading:
                     plans.append((clause, fact))
                 else:
                     self._fact(sentence, clause, fact, named, alone=len(clauses) == 1)
+        if len(self.candidates) == before and len(clauses) > 1 and not plans:
+            for fact in facts(sentence.plain.rstrip(" .!…")):
+                self._fact(sentence, sentence.plain, fact, named, alone=True)
         if len(self.candidates) > before:
             return
         if self._draft(sentence):
@@ -185,7 +188,9 @@ class _Reading:
         return draft is not None
 
     def _fact(self, sentence: Sentence, clause: str, fact: Fact, named: Sequence[Mention], *, alone: bool) -> None:
-        who = who_is_meant(fact.who, named, self.speaker, self.registry, self.last_person)
+        here = [one for one in named if one.type == "person" and one.id != self.speaker.subject]
+        last = here[0] if len(here) == 1 else self.last_person
+        who = who_is_meant(fact.who, named, self.speaker, self.registry, last)
         if who is None or (self.pasted and who[0] not in (SELF, self.speaker.subject, *self.registry.labels)):
             self._refuse(sentence, f"'{fact.who}' is not known here")
             return

@@ -88,7 +88,9 @@ _OPENER = re.compile(
     r"the)\b)|$))+",
     re.I,
 )
-_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:I|I'm|I've|my|we|our)\b)")
+_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:I|I'm|I've|my|we|our)\b)(?!(?:my|our) (?:[\w-]+ ){0,2}[\w-]+, )")
+"""A name that is called; not one that is explained ("John, my cofounder, …")."""
+
 
 _GREETING = re.compile(
     r"^(?:(?:hey|hi|hello|yo|hiya|howdy|good (?:morning|evening|afternoon|night|day)|morning|evening|bye|"
