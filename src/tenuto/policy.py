@@ -408,6 +408,7 @@ class ImportPolicy:
     mail_bytes: int = 64 * 1024**2
     """Largest single mail; a larger one is skipped and listed."""
     zip_members: int = 100_000
+    """Most files that an archive may hold."""
     zip_bytes: int = 64 * 1024**3
     """Most that an archive may unpack to."""
     zip_ratio: int = 200

@@ -46,8 +46,9 @@ def close_idle(deps: Deps) -> int:
 
 
 def on_sweep(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``sweep`` jobs."""
+    """The handler of ``sweep`` jobs. Jobs that were done long ago go, too: an embedded store has no worker to do it."""
     now = deps.clock()
+    deps.store.drop_old_jobs(now - deps.policy.jobs.keep_done)
     with deps.store.writing(user) as tx:
         enqueue(deps, tx, _due(deps, tx, now), now)
 

@@ -24,8 +24,8 @@ from tenuto.paging import LISTINGS, Page
 from tenuto.privacy.erase import Proof
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
-from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.identity import UserMerge
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Event, Receipt
 from tenuto.records.recall import Hit, Recalled
 from tenuto.records.scope import Identity
@@ -330,7 +330,14 @@ class RemoteUser:
         id: str | None = None,
     ) -> Outcome:
         """One try at one skill; the learner profile follows from these alone."""
-        body = {"track": track, "skill": skill, "success": success, "at": at, "style": style, "artifact_id": artifact_id}
+        body = {
+            "track": track,
+            "skill": skill,
+            "success": success,
+            "at": at,
+            "style": style,
+            "artifact_id": artifact_id,
+        }
         return self._write("POST", "outcomes", Outcome, {**body, "id": id})
 
     def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:

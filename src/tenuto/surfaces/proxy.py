@@ -11,7 +11,6 @@ A memory that fails costs the memory, never the answer: the request goes on with
 
 Upstreams are named by whoever starts the proxy, never by a request.
 """
-# Over 400 lines: the way of one request from the client to the upstream and back.
 
 from __future__ import annotations
 
