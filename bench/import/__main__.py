@@ -1,9 +1,9 @@
 """Measures an import end to end on the embedded default: ``python -m bench.import``.
 
-Prints, all in one run: messages per second without embedding and extraction; how soon everything is found by words; the
-background path (import, index, embed) beside the bare embedder on the same texts, in turns; memory; and, with ``--large``,
-the memory that a file of that many gigabytes takes. Texts are drawn from ``--data`` (locomo.jsonl.gz, see bench/recall) or
-made up from a fixed seed.
+Prints, all in one run: messages per second without embedding and extraction; how soon everything is found by words;
+the background path (import, index, embed) beside the bare embedder on the same texts, in turns; memory; and, with
+``--large``, the memory that a file of that many gigabytes takes. Texts are drawn from ``--data`` (locomo.jsonl.gz, see
+bench/recall) or made up from a fixed seed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,28 @@ from tenuto.providers.embed import LocalEmbedder
 from tenuto.recall.entry import embedding_text
 from tenuto.testing.fakes import FakeTokens
 
-SYLLABLES = "ka lo mi ren tas vel dor an pi su mar ten go li bra she ost um fi ne".split()
+SYLLABLES = [
+    "ka",
+    "lo",
+    "mi",
+    "ren",
+    "tas",
+    "vel",
+    "dor",
+    "an",
+    "pi",
+    "su",
+    "mar",
+    "ten",
+    "go",
+    "li",
+    "bra",
+    "she",
+    "ost",
+    "um",
+    "fi",
+    "ne",
+]
 
 
 def texts(data: Path | None) -> list[str]:
@@ -46,7 +67,9 @@ def rows(count: int, said: list[str]) -> Iterator[str]:
         at += timedelta(seconds=rng.choice([20, 40, 60, 90, 600, 4000]))
         text = f"{said[number % len(said)]} ({number // len(said)})"
         role = "assistant" if number % 2 else "user"
-        yield json.dumps({"id": f"m{number}", "role": role, "content": text, "at": at.isoformat(), "thread": f"t{number // 60}"})
+        yield json.dumps(
+            {"id": f"m{number}", "role": role, "content": text, "at": at.isoformat(), "thread": f"t{number // 60}"}
+        )
 
 
 def write(path: Path, count: int, said: list[str]) -> None:
@@ -79,9 +102,11 @@ def fast_path(folder: Path, count: int, said: list[str]) -> None:
         again = time.perf_counter()
         ana.recall(query, limit=5, kinds=["message"])
         print(f"  found by words after {wall + found:.1f} s in all (first search {found:.1f} s, then "
-              f"{(time.perf_counter() - again) * 1000:.0f} ms); first hit right: {same(hits[0].text, query)}")  # fmt: skip
+              f"{(time.perf_counter() - again) * 1e3:.0f} ms); first hit right: {same(hits[0].text, query)}")  # fmt: skip
         middle = marks[len(marks) // 2] if marks else before
-        print(f"  peak memory {before:.0f} MB before, {middle:.0f} at half, {marks[-1]:.0f} MB at the end of the import")
+        print(
+            f"  peak memory {before:.0f} MB before, {middle:.0f} at half, {marks[-1]:.0f} MB at the end of the import"
+        )
         print(f"  {(folder / 'fast.db').stat().st_size / count:,.0f} bytes on disk per message")
 
 
@@ -98,7 +123,9 @@ def with_vectors(folder: Path, count: int, said: list[str], rounds: int) -> None
     for number in range(rounds):
         path = folder / f"part{number}.jsonl"
         write(path, count, said[number * count :] + said)
-        with tenuto.open(folder / f"part{number}.db", embedder=embedder, tokens=FakeTokens(), background=False) as store:
+        with tenuto.open(
+            folder / f"part{number}.db", embedder=embedder, tokens=FakeTokens(), background=False
+        ) as store:
             ana = store.user("ana", channel="import")
             start = time.perf_counter()
             ana.import_file(path, extract=False)
@@ -111,7 +138,9 @@ def with_vectors(folder: Path, count: int, said: list[str], rounds: int) -> None
         bare += time.perf_counter() - start
     done = count * rounds
     print(f"end to end with embedding, {done:,} messages in {rounds} turns")
-    print(f"  bare embedder {done / bare:,.0f}/s, import + index + embed {done / whole:,.0f}/s: ratio {bare / whole:.2f}")
+    print(
+        f"  bare embedder {done / bare:,.0f}/s, import + index + embed {done / whole:,.0f}/s: ratio {bare / whole:.2f}"
+    )
 
 
 def large(folder: Path, gigabytes: float, said: list[str]) -> None:
@@ -137,7 +166,12 @@ def conversation(number: int, said: list[str]) -> dict[str, object]:
     for step in range(40):
         content = {"content_type": "text", "parts": [said[(number * 40 + step) % len(said)] * 4]}
         author = {"role": "assistant" if step % 2 else "user"}
-        message = {"id": f"{number}-{step}", "author": author, "create_time": 1.6e9 + number * 4000 + step, "content": content}
+        message = {
+            "id": f"{number}-{step}",
+            "author": author,
+            "create_time": 1.6e9 + number * 4000 + step,
+            "content": content,
+        }
         parent = f"n{step - 1}" if step else "root"
         nodes[f"n{step}"] = {"message": message, "parent": parent, "children": [f"n{step + 1}"] if step < 39 else []}
     return {"id": f"c{number}", "title": "talk", "mapping": nodes, "current_node": "n39"}
