@@ -17,6 +17,22 @@ HERE = Path(__file__).parent
 QUICK: dict[str, list[list[str]]] = {
     "foundation": [["--quick"]],
     "lifecycle": [["cost", "--messages", "500", "--step", "100"]],
+    "server": [
+        [
+            "--seconds",
+            "3",
+            "--clients",
+            "8",
+            "--users",
+            "10",
+            "--messages",
+            "50",
+            "--processes",
+            "1",
+            "--stores",
+            "sqlite",
+        ]
+    ],
     "cache": [["--turns", "5", "--conversations", "1"]],
 }
 """Arguments of the quick form, one list per run; a bench that is not named here runs without arguments."""
@@ -28,9 +44,7 @@ def main() -> int:
     failed = []
     for name in names:
         if name in NEEDS_DATA and not os.environ.get("TENUTO_BENCH_DATA"):
-            print(
-                f"\n== {name}: left out. It needs evaluation data: set TENUTO_BENCH_DATA (python -m bench.{name} --help)"
-            )
+            print(f"\n== {name}: left out, it needs evaluation data (python -m bench.{name} --help)")
             continue
         for arguments in QUICK.get(name, [[]]):
             print(f"\n== {name} {' '.join(arguments)}", flush=True)

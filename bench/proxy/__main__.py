@@ -22,7 +22,7 @@ from tests.upstream import Upstream as Scripted
 
 import tenuto
 from tenuto.surfaces.proxy import Upstream, proxy_app
-from tenuto.surfaces.proxy_access import this_machine
+from tenuto.surfaces.proxy_access import Alone
 
 WHO = ["My sister Ana", "My brother Ben", "Our neighbour", "The doctor", "My boss", "Aunt Mary", "The dog"]
 DID = ["moved to", "came back from", "talked about", "bought a flat in", "is afraid of", "loves", "never went to"]
@@ -58,7 +58,7 @@ def main() -> None:
         for number in range(given.messages):
             ana.observe(sentence(chance, number), session=f"s{number // 40}")
         store.settle()
-        app = proxy_app(store, Upstream(openai=f"{direct.url}/v1"), this_machine(user="ana", acts_for_users=False))
+        app = proxy_app(store, Upstream(openai=f"{direct.url}/v1"), Alone(user="ana"))
         with Served(app) as proxy, httpx.Client() as client:
 
             def ask(base: str) -> Callable[[int], None]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from tenuto.policy import Policy
 from tenuto.ports import Bus, Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
-from tenuto.providers.bus import LocalBus
 from tenuto.recall.indexes import Indexes
 from tenuto.workflow.registry import Definitions
 
@@ -22,7 +21,7 @@ class Deps:
     ids: Ids
     policy: Policy
     indexes: Indexes
-    bus: Bus = field(default_factory=LocalBus)
+    bus: Bus
     model: Model | None = None
     working: WorkingMemory | None = None
     definitions: Definitions = field(default_factory=Definitions)

@@ -1,4 +1,5 @@
 """One person's memory, seen by one persona on one channel. Every verb here is scoped to that person by construction."""
+# Over 400 lines: one short method per verb, and there are many verbs.
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
 from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.observe import check, observe, observe_many
+from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.care import CurateReport
@@ -104,16 +105,6 @@ class UserMemory:
             self.working.heard(receipt, incoming.role, incoming.content)
         return receipt
 
-    def observe_many(self, messages: Sequence[Mapping[str, Any]]) -> list[Receipt]:
-        """Keep several things said, all or none. Each is a mapping of ``text`` and the options of ``observe``."""
-        batch = [check(self._deps, **message) for message in messages]
-        receipts = observe_many(self._deps, self._scope, batch)
-        self._wake()
-        for receipt, incoming in zip(receipts, batch, strict=True):
-            if receipt.act is Act.INSERTED:
-                self.working.heard(receipt, incoming.role, incoming.content)
-        return receipts
-
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
@@ -136,6 +127,7 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
+        close.catch_up(self._deps, self._scope)
         limit = self._deps.policy.context.relevant
         hits = recall(self._deps, self._scope, message, limit=limit)
 

@@ -104,11 +104,10 @@ def test_two_years_of_daily_talk(place):
     assert all(message.seq <= mark[message.persona] for message in messages if message.at < week)
 
 
-@pytest.mark.skipif(
-    not (LONG and DATA), reason="the long run with the evaluation's chats: TENUTO_TEST_LONG, TENUTO_BENCH_DATA"
-)
+@pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_two_years_of_the_evaluation_chats(place):
+    assert DATA, "set TENUTO_BENCH_DATA to the folder with the evaluation's chats"
     world = World(place / "chats.db")
     lines = []
     with gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt") as file:

@@ -66,7 +66,11 @@ def test_observe_recall_context_stats(run: Callable[..., Result]):
     assert again.exit_code == 0 and again.output.startswith("duplicate")
     run("observe", "-", "-u", "ana", "--at", "2026-01-05T10:00+01:00", input="From standard input.\n")
     (hit, *_) = json.loads(run("--json", "recall", "which antibiotics, penicillin?", "-u", "ana").output)
-    assert hit["text"].startswith("My dad is allergic to penicillin") and hit["message_id"] == "m-1" and hit["why"]["parts"]
+    assert (
+        hit["text"].startswith("My dad is allergic to penicillin")
+        and hit["message_id"] == "m-1"
+        and hit["why"]["parts"]
+    )
     assert "penicillin" in run("recall", "penicillin", "-u", "ana", "--why").output
     assert run("recall", "penicillin", "-u", "nobody").output == "Nothing found.\n"
     context = json.loads(run("--json", "context", "Is penicillin safe?", "-u", "ana", "--budget", "3000").output)

@@ -148,7 +148,8 @@ def _shares(left: int, policy: ContextPolicy) -> dict[Group, int]:
 
 
 def _tray(spec: Spec, items: Sequence[Item], label_cost: int) -> _Tray:
-    tray = _Tray(spec, list(items), tuple(items), label_cost=label_cost)
+    headed = spec.place in (Place.EVIDENCE, Place.GUIDANCE)
+    tray = _Tray(spec, list(items), tuple(items), label_cost=label_cost if headed else 0)
     if spec.stable and spec.group is not Group.ALWAYS:
         _cap(tray)
     return tray

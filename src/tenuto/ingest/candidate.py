@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 
+from tenuto.ingest.lexicon import word_list
 from tenuto.records.memory import (
     Domain,
     Epistemic,
@@ -23,7 +24,7 @@ from tenuto.records.memory import (
     TimeScope,
     Trust,
 )
-from tenuto.text.words import tokens
+from tenuto.text.words import tokens, words
 
 SELF_SLUG = "user"
 
@@ -98,10 +99,29 @@ def slot_of(key: str, persona: str | None, single: bool, value: str | None, cont
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 
 
+_SMALL = word_list("small_words")
+_NOT = re.compile(
+    r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|"
+    r"hasn't|without|quit|stopped|"
+    r"gave up|hate|hates|dislike|dislikes)\b|n't\b",
+    re.I,
+)
+
+
+def stems(text: str) -> list[str]:
+    """The words that tell two statements apart, stemmed. Unlike search this keeps "won" and drops only small words."""
+    return [next(iter(tokens(word)), word) for word in words(text) if word not in _SMALL]
+
+
+def negative(text: str) -> bool:
+    """Does it deny something?"""
+    return bool(_NOT.search(text.replace("’", "'")))
+
+
 def normal(text: str) -> str:
-    """Text as its stems, for telling whether two wordings are the same words."""
-    kept = tokens(text)
-    return " ".join(kept) if kept else " ".join(text.casefold().split())
+    """Text as its stems and its polarity, for telling whether two wordings are the same words."""
+    kept = stems(text)
+    return " ".join((["not"] if negative(text) else []) + kept) if kept else " ".join(text.casefold().split())
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -110,7 +110,8 @@ def completion(
     if sentence.negated or sentence.speech not in (Speech.STATEMENT, Speech.FRAGMENT, Speech.REACTION):
         return None
     if (match := _DONE_VERB.search(text)) and not _FUTURE.search(text):
-        return _settle(_object(match), alive, threshold, meaning, action=False)
+        said = match.group() if match["v3"] else _object(match)
+        return _settle(said, alive, threshold, meaning, action=False)
     if (match := _PAST.match(text)) and not _FUTURE.search(text):
         return _settle(_object(match), alive, threshold, meaning, action=True)
     return None

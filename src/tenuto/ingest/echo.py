@@ -16,10 +16,12 @@ from tenuto.text.words import tokens
 _BLOCK = re.compile(r"<<memory [^<>\n]{1,64}>>.*?(?:<<end [^<>\n]{1,64}>>|\Z)", re.S)
 _OPENED = re.compile(r"^.*?<<end [^<>\n]{1,64}>>", re.S)
 _LINE = re.compile(
-    r"^\s*(?:[-*•]\s*)?(?:\[?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\]?[ ,]*(?:\((?:operator|confirmed|said|inferred|outside)\)|"
+    r"^[ \t]{0,8}(?:[-*•][ \t]{0,8})?(?:\[?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\]?[ ,]*(?:\((?:operator|confirmed|"
+    r"said|inferred|outside)\)|"
     r"(?:operator|confirmed|said|inferred|outside))\b.*|\[(?:person|place|org|project):\w+\]:.*)$",
     re.M,
 )
+_ROLES = frozenset({"user", "person", "client"})
 CLOSE = 0.75
 """Share of a sentence's words that must occur in a known one for it to be an echo of it."""
 
@@ -35,7 +37,7 @@ def without_injected(text: str) -> tuple[str, bool]:
 
 def echoes(said: str, known: str, similarity: float, reinforce: float) -> bool:
     """Is ``said`` a close paraphrase of ``known``?"""
-    mine, theirs = set(tokens(said)), set(tokens(known))
+    mine, theirs = set(tokens(said)) - _ROLES, set(tokens(known))
     if not mine or not theirs:
         return False
     return similarity >= reinforce or len(mine & theirs) / len(mine) >= CLOSE

@@ -8,7 +8,7 @@ from datetime import datetime
 from tenuto.ingest.candidate import Candidate
 from tenuto.policy import MemoryPolicy
 from tenuto.records.base import evolve
-from tenuto.records.memory import TRUST_ORDER, Evidence, Memory, Proactive, Status, Version
+from tenuto.records.memory import TRUST_ORDER, Domain, Epistemic, Evidence, Kind, Memory, Proactive, Status, Version
 
 
 def reinforced(memory: Memory, candidate: Candidate, policy: MemoryPolicy, now: datetime) -> Memory:
@@ -148,4 +148,33 @@ def memory_of(candidate: Candidate, id: str, now: datetime) -> Memory:
         valid_to=candidate.valid_to,
         happens_at=candidate.happens_at,
         metadata={**candidate.metadata, **marks, **({"rule": candidate.rule} if candidate.rule else {})},
+    )
+
+
+def contradiction_of(memory: Memory, fresh: Memory, candidate: Candidate, id: str, now: datetime) -> Memory:
+    """The note that two statements contradict each other; it keeps the lower trust of the two."""
+    trust = min(fresh.trust, memory.trust, key=TRUST_ORDER.index)
+    return Memory(
+        id=id,
+        content=f"Two statements contradict each other: {memory.content!r} and {fresh.content!r}",
+        domain=Domain.EVIDENCE,
+        kind=Kind.CONTRADICTION,
+        created_at=now,
+        updated_at=now,
+        key=f"{Domain.EVIDENCE}|{'|'.join(memory.key.split('|')[1:3])}|{Kind.CONTRADICTION}|",
+        slot=f"{candidate.persona or ''}|contradiction|{memory.id}|{fresh.id}",
+        entities=tuple(dict.fromkeys((*memory.entities, *fresh.entities))),
+        label=fresh.label,
+        persona=candidate.persona,
+        importance=max(6.0, min(9.0, max(memory.importance, fresh.importance))),
+        confidence=0.7,
+        epistemic=Epistemic.SYSTEM_GENERATED,
+        trust=trust,
+        source=candidate.source,
+        surface=candidate.surface,
+        made_by=candidate.made_by,
+        session_id=candidate.session_id,
+        evidence=(evidence_of(candidate),),
+        valid_from=candidate.at,
+        derived_from=(memory.id, fresh.id),
     )

@@ -5,83 +5,52 @@ a fact, a todo pattern makes a todo, and what no rule knows is weighed as a whol
 from, the time it was said, and dates instead of "next Friday". What was not taken is counted with its reason, so that
 the receipt can say why a message left nothing. Pure: no store, no clock, no ids.
 """
+# Over 400 lines: one message's way from clauses to proposals, whose steps only make sense in order.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import tzinfo
 
 from tenuto.ingest import times, todos
 from tenuto.ingest.affect import affect, content_words
 from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.changes import Change, change
-from tenuto.ingest.consent import Consent, Wish, wishes
-from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, key, mentions
+from tenuto.ingest.consent import Consent, Wish, wishes, without_privacy
+from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions
+from tenuto.ingest.extraction import (
+    Extraction,
+    Speaker,
+    Unkept,
+    capped,
+    looks_pasted,
+    promises,
+    speaker_of,
+    who_is_meant,
+    who_stands_first,
+)
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.guidance import taught
-from tenuto.ingest.importance import GENERAL, memory_importance
-from tenuto.ingest.lexicon import Lexicon, lexicons, word_list
+from tenuto.ingest.importance import GENERAL, memory_importance, sensitivity_of
+from tenuto.ingest.lexicon import Lexicon, lexicons
 from tenuto.ingest.sentences import Sentence, Speech, classify, read
-from tenuto.ingest.wording import SUBJECT, clauses_of, dates, listed_in, sentence_text, span, with_subject
+from tenuto.ingest.wording import (
+    FIRST_PERSON,
+    GERUND,
+    SUBJECT,
+    clauses_of,
+    listed_in,
+    sentence_text,
+    span,
+    with_subject,
+    worded,
+)
 from tenuto.ingest.worth import ELLIPSIS, EXPERT, worth
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
-
-_PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
-_GERUND = re.compile(
-    r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
-    r"takes?|can|means|gives?|feels?|matters|keeps?)\b)",
-    re.I,
-)
-"""A gerund as the subject ("Working together, we…") leaves no speaker out."""
-_FEMALE = word_list("female_relations")
-_MALE = word_list("male_relations")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unkept:
-    """A statement that was not taken, and why."""
-
-    text: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extraction:
-    """Everything that one message proposes."""
-
-    candidates: tuple[Candidate, ...] = ()
-    todos: tuple[todos.Draft, ...] = ()
-    sentences: tuple[Sentence, ...] = ()
-    wishes: tuple[Consent, ...] = ()
-    mentions: tuple[Mention, ...] = ()
-    together: frozenset[tuple[str, str]] = frozenset()
-    unkept: tuple[Unkept, ...] = ()
-    skipped: dict[str, int] = field(default_factory=dict)
-    made_by: str = "rules"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speaker:
-    """Whose words they are: the user's, or those of someone named."""
-
-    subject: str = SELF
-    name: str | None = None
-
-    @property
-    def domain(self) -> Domain:
-        return Domain.PROFILE if self.subject == SELF else Domain.PEOPLE
-
-
-def speaker_of(message: Message, own_names: frozenset[str]) -> Speaker:
-    """A named speaker who is not known to be the user is a person of their own."""
-    if message.speaker and message.speaker.casefold() not in own_names:
-        return Speaker(subject=key("person", message.speaker), name=message.speaker)
-    return Speaker()
 
 
 def extract(
@@ -94,18 +63,13 @@ def extract(
 ) -> Extraction:
     """What a message proposes, by the rules."""
     if message.role is Role.ASSISTANT:
-        return _promises(message, zone)
+        return promises(message, zone)
     reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone)
-    for sentence in read(message.content):
+    sentences = read(message.content)
+    reading.pasted = looks_pasted(sentences)
+    for sentence in sentences:
         reading.take(sentence)
     return reading.result()
-
-
-def _promises(message: Message, zone: tzinfo | None) -> Extraction:
-    """Of an assistant's words only what binds it is read."""
-    sentences = read(message.content)
-    drafts = [draft for one in sentences if (draft := todos.find(one, message.at, zone=zone, by_assistant=True))]
-    return Extraction(todos=tuple(drafts[:8]), sentences=(), skipped={"assistant": len(sentences) - len(drafts)})
 
 
 class _Reading:
@@ -116,9 +80,11 @@ class _Reading:
     ) -> None:
         self.message, self.policy, self.registry, self.speaker, self.zone = message, policy, registry, speaker, zone
         self.lexicons: tuple[Lexicon, ...] = lexicons(policy.lexicons)
-        asked = wishes(message.content) if message.trust is not Trust.EXTERNAL else []
+        own = message.role is Role.USER and message.trust is not Trust.EXTERNAL
+        asked = wishes(message.content) if own else []
         self.wishes = tuple(one for one in asked if speaker.subject == SELF or one.wish is Wish.DO_NOT_SAVE)
         self.candidates: list[Candidate] = []
+        self.seen: set[tuple[str, str | None, str | None]] = set()
         self.todos: list[todos.Draft] = []
         self.sentences: list[Sentence] = []
         self.mentions: dict[str, Mention] = {}
@@ -126,6 +92,7 @@ class _Reading:
         self.unkept: list[Unkept] = []
         self.skipped: Counter[str] = Counter()
         self.last_person: Mention | None = None
+        self.pasted = False
 
     def take(self, sentence: Sentence) -> None:
         """One sentence: a wish, a todo, facts, or a statement to be weighed."""
@@ -145,13 +112,13 @@ class _Reading:
                     should_do=rule.should_do,
                     rule="taught",
                     proactive=Proactive.YES,
-                    epistemic=Epistemic.EXPLICIT,
                 )
             )
             return
         named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
         if sentence.speech is not Speech.STATEMENT and not (
-            sentence.speech is Speech.REQUEST and self._is_fact(sentence)
+            sentence.speech in (Speech.REQUEST, Speech.REACTION)
+            and any(fact.attribute == "name" for fact in facts(sentence.plain))
         ):
             self._draft(sentence)
             self.skipped[sentence.speech.value] += 1
@@ -167,24 +134,19 @@ class _Reading:
 
     def _wished(self, wish: Consent, sentence: Sentence) -> None:
         self.skipped["wish"] += 1
-        if wish.wish is Wish.PRIVATE and len(sentence.plain.split()) > 6:
-            rest = re.sub(
-                r"(?i)^.*?(?:between (?:us|you and me|the two of us)|secret|to yourself|private|"
-                r"confidential)[,:.!]? *(?:but |and |that )?",
-                "",
-                sentence.plain,
-            )
-            self._remembered(classify(rest or sentence.plain), floor=0.0, confidence=0.0)
+        if wish.wish is Wish.PRIVATE and len(rest := without_privacy(sentence.plain)) > 8:
+            self._remembered(classify(rest), floor=5.0, confidence=0.6)
         elif wish.wish is Wish.REMEMBER and wish.statement:
             self._remembered(classify(wish.statement), floor=7.0, confidence=0.95)
 
     def _remembered(self, sentence: Sentence, *, floor: float, confidence: float) -> None:
         """What the user asked to keep is kept, whatever its worth."""
-        before = len(self.candidates)
+        before, planned = len(self.candidates), len(self.todos)
         named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
         self._note(named)
         self._statement(sentence, named)
-        if len(self.candidates) == before and confidence and sentence.speech in (Speech.STATEMENT, Speech.REACTION):
+        nothing = (len(self.candidates), len(self.todos)) == (before, planned)
+        if nothing and sentence.speech in (Speech.STATEMENT, Speech.REACTION):
             self._add(
                 self._base(sentence, sentence.plain, Kind.FACT, floor, confidence, known=True, rule="asked to remember")
             )
@@ -194,13 +156,10 @@ class _Reading:
                 one, importance=max(one.importance, floor), confidence=max(one.confidence, confidence)
             )
 
-    def _is_fact(self, sentence: Sentence) -> bool:
-        return any(fact.attribute == "name" for fact in facts(sentence.plain))
-
     def _statement(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         before = len(self.candidates)
         clauses = clauses_of(sentence.plain)
-        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
+        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not GERUND.match(sentence.plain):
             clauses[0] = with_subject(clauses[0])
             sentence = replace(sentence, plain=with_subject(sentence.plain))
         plans: list[tuple[str, Fact]] = []
@@ -210,6 +169,9 @@ class _Reading:
                     plans.append((clause, fact))
                 else:
                     self._fact(sentence, clause, fact, named, alone=len(clauses) == 1)
+        if len(self.candidates) == before and len(clauses) > 1 and not plans:
+            for fact in facts(sentence.plain.rstrip(" .!…")):
+                self._fact(sentence, sentence.plain, fact, named, alone=True)
         if len(self.candidates) > before:
             return
         if self._draft(sentence):
@@ -226,8 +188,10 @@ class _Reading:
         return draft is not None
 
     def _fact(self, sentence: Sentence, clause: str, fact: Fact, named: Sequence[Mention], *, alone: bool) -> None:
-        who = self._who(fact.who, named)
-        if who is None:
+        here = [one for one in named if one.type == "person" and one.id != self.speaker.subject]
+        last = here[0] if len(here) == 1 else self.last_person
+        who = who_is_meant(fact.who, named, self.speaker, self.registry, last)
+        if who is None or (self.pasted and who[0] not in (SELF, self.speaker.subject, *self.registry.labels)):
             self._refuse(sentence, f"'{fact.who}' is not known here")
             return
         subject, domain, label = who
@@ -281,10 +245,10 @@ class _Reading:
     def _weigh(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         people = any(one.type == "person" and one.id != self.speaker.subject for one in named)
         moved = change(sentence.plain)
-        found = worth(sentence, people=people)
-        score = found.score + (
-            0.15 if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I) else 0.0
-        )
+        found = worth(sentence, people=people, changed=bool(moved and not moved.weak))
+        score = found.score - (0.25 if self.pasted and not FIRST_PERSON.match(sentence.plain) else 0.0)
+        if moved and FIRST_PERSON.match(sentence.plain):
+            score += 0.15 if moved.weak else 0.25
         if (
             any(lexicon.found(sentence.plain) for lexicon in self.lexicons)
             and score >= 0.3
@@ -295,7 +259,7 @@ class _Reading:
             self._refuse(sentence, f"says too little to keep ({score:.2f} < {self.policy.keep_confidence:.2f})")
             return
         recurs = times.recurrence(sentence.plain)
-        subject, domain, label = self._about(sentence, named)
+        subject, domain, label = who_stands_first(sentence, named, self.speaker, self.registry, self.last_person)
         base = 4.5 if recurs else min(7.0, GENERAL - 1.5 + 3 * score)
         self._add(
             self._base(
@@ -338,7 +302,6 @@ class _Reading:
         pin: PinKind | None = None,
         should_do: str | None = None,
         proactive: Proactive | None = None,
-        epistemic: Epistemic = Epistemic.EXPLICIT,
         change_found: Change | None = None,
         named: Sequence[Mention] = (),
     ) -> Candidate:
@@ -360,7 +323,9 @@ class _Reading:
                 else TimeScope.ONGOING
             )
         return Candidate(
-            content=self._content(wording, found, subject, label),
+            content=worded(
+                wording, found, self.speaker.name, label if subject not in (SELF, self.speaker.subject) else None
+            ),
             domain=domain or self.speaker.domain,
             kind=kind,
             at=at,
@@ -377,9 +342,9 @@ class _Reading:
             label=label or (self.speaker.name if self.speaker.name else None),
             importance=10.0 if pin else memory_importance(importance, wording, arousal, self.lexicons, known=known),
             confidence=round(min(0.97, confidence), 2),
-            epistemic=epistemic,
+            epistemic=Epistemic.EXPLICIT,
             time_scope=scope,
-            sensitivity=sensitivity if sensitivity is not Sensitivity.LOW else _sensitivity(wording, self.lexicons),
+            sensitivity=sensitivity if sensitivity is not Sensitivity.LOW else sensitivity_of(wording, self.lexicons),
             trust=Trust.EXTERNAL if outside else message.trust,
             status=Status.CANDIDATE if outside else Status.ACTIVE,
             source=message.source,
@@ -400,56 +365,6 @@ class _Reading:
             happens_at=happens,
         )
 
-    def _content(self, wording: str, found: Sequence[times.When], subject: str, label: str | None) -> str:
-        text = wording.strip(" ,;").rstrip(".!?… ")
-        pronoun = _PRONOUN.match(text)
-        if pronoun and label and subject not in (SELF, self.speaker.subject):
-            text = label + (pronoun["is"] or "") + text[pronoun.end() :]
-        elif not SUBJECT.match(text) and re.match(
-            r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|"
-            r"want|need|plan|own|play)\b",
-            text,
-        ):
-            text = f"I {text}"
-        dated = dates(text, found)
-        text = text[:1].upper() + text[1:] + (f" ({dated})" if dated else "")
-        return f"{self.speaker.name}: {text}" if self.speaker.name else text
-
-    def _who(self, who: str | None, named: Sequence[Mention]) -> tuple[str, Domain, str | None] | None:
-        """(subject, domain, label) of a fact; ``None`` when a pronoun has nobody to stand for."""
-        word = (who or "").lower().split(" and ")[0].strip()
-        if word in ("", "i", "we", "my", "our"):
-            return self.speaker.subject, self.speaker.domain, self.speaker.name
-        if word in ("he", "she", "they"):
-            person = self.last_person
-            if (
-                person is None
-                or (word == "he" and person.relation in _FEMALE)
-                or (word == "she" and person.relation in _MALE)
-            ):
-                return None
-            return person.id, Domain.PEOPLE, person.label
-        found = mentions(who or "", self.registry)
-        if not found:
-            found = [one for one in named if (who or "").casefold().startswith(one.label.casefold())]
-        if found:
-            return found[0].id, Domain.PEOPLE, found[0].label
-        if re.match(r"(?:my|our) ", who or "", re.I):
-            return self.speaker.subject, Domain.PEOPLE, self.speaker.name
-        name = re.sub(r"'s$", "", (who or "").split(",")[0]).strip()
-        return key("person", name), Domain.PEOPLE, name
-
-    def _about(self, sentence: Sentence, named: Sequence[Mention]) -> tuple[str, Domain, str | None]:
-        """Whom a weighed statement is about: whoever stands first in it, otherwise the speaker."""
-        if pronoun := _PRONOUN.match(sentence.plain):
-            found = self._who(pronoun["p"], named)
-            if found:
-                return found
-        first = next((one for one in named if one.type == "person" and one.start == 0), None)
-        if first and first.id != self.speaker.subject:
-            return first.id, Domain.PEOPLE, first.label
-        return self.speaker.subject, self.speaker.domain, self.speaker.name
-
     def _note(self, named: Sequence[Mention]) -> None:
         for one in named:
             known = self.mentions.get(one.id)
@@ -465,26 +380,19 @@ class _Reading:
         self.last_person = person or self.last_person
 
     def _add(self, candidate: Candidate) -> None:
-        words = normal(candidate.content)
-        if any(
-            words == normal(other.content) and other.attribute == candidate.attribute and other.value == candidate.value
-            for other in self.candidates
-        ):
-            return
-        self.candidates.append(candidate)
+        mark = (normal(candidate.content), candidate.attribute, candidate.value)
+        if mark not in self.seen:
+            self.seen.add(mark)
+            self.candidates.append(candidate)
 
     def _refuse(self, sentence: Sentence, reason: str) -> None:
         self.unkept.append(Unkept(text=sentence.plain, reason=reason))
 
     def result(self) -> Extraction:
         """The proposals within the cap: the weightiest are kept, in the order in which they were said."""
-        cap = self.policy.candidates_per_message
-        kept = self.candidates
-        if len(kept) > cap:
-            best = sorted(range(len(kept)), key=lambda i: (-kept[i].importance, -kept[i].confidence, i))[:cap]
-            dropped = [one for i, one in enumerate(kept) if i not in set(best)]
-            kept = [kept[i] for i in sorted(best)]
-            self.unkept.extend(Unkept(text=one.content, reason=f"more than {cap} from one message") for one in dropped)
+        if not self.sentences:
+            self.skipped["without words of the speaker's own"] += 1
+        kept, dropped = capped(self.candidates, self.policy.candidates_per_message)
         secret = any(wish.wish is Wish.DO_NOT_SAVE and not wish.previous for wish in self.wishes)
         return Extraction(
             candidates=() if secret else tuple(kept),
@@ -493,14 +401,6 @@ class _Reading:
             wishes=self.wishes,
             mentions=() if secret else tuple(self.mentions.values()),
             together=frozenset(self.together),
-            unkept=() if secret else tuple(self.unkept),
+            unkept=() if secret else (*self.unkept, *dropped),
             skipped=dict(self.skipped),
         )
-
-
-def _sensitivity(text: str, found: Sequence[Lexicon]) -> Sensitivity:
-    return (
-        Sensitivity.MEDIUM
-        if any(lexicon.name == "medical" and lexicon.found(text) for lexicon in found)
-        else Sensitivity.LOW
-    )

@@ -55,6 +55,7 @@ class Fact:
 
 def facts(clause: str) -> Iterator[Fact]:
     """The first rule that fits, as one fact (or several, where the value is a list)."""
+    clause = p.uncontracted(clause)
     for rule, pattern in _compiled():
         match = pattern.search(clause)
         if match is None or (rule.check is not None and not rule.check(match)):

@@ -14,7 +14,7 @@ from tenuto.ingest import registry
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.embedding import checked
 from tenuto.ingest.entities import Registry
-from tenuto.ingest.extract import speaker_of
+from tenuto.ingest.extraction import speaker_of
 from tenuto.ingest.lexicon import lexicons
 from tenuto.ingest.proposals import Proposal, Source, candidate
 from tenuto.ingest.writing import Writing, settle

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenuto.ingest.lexicon import Lexicon
+from tenuto.records.memory import Sensitivity
 
 GENERAL = 5.0
 """A statement that no rule knows, of average substance."""
@@ -22,3 +23,12 @@ def memory_importance(base: float, text: str, arousal: float, lexicons: Sequence
     if not known:
         floor = max(0.0, floor - 1.5)
     return round(min(10.0, max(base, floor) + (arousal if not known else 0.5 * arousal)), 1) if base < 10 else 10.0
+
+
+def sensitivity_of(text: str, found: Sequence[Lexicon]) -> Sensitivity:
+    """Described, never a gate: what a medical word touches is at least medium."""
+    return (
+        Sensitivity.MEDIUM
+        if any(lexicon.name == "medical" and lexicon.found(text) for lexicon in found)
+        else Sensitivity.LOW
+    )

@@ -22,7 +22,8 @@ from tenuto.ingest.consent import Wish
 from tenuto.ingest.echo import without_injected
 from tenuto.ingest.embedding import checked
 from tenuto.ingest.entities import Registry
-from tenuto.ingest.extract import Extraction, extract
+from tenuto.ingest.extract import extract
+from tenuto.ingest.extraction import Extraction
 from tenuto.ingest.obey import obey
 from tenuto.ingest.writing import Writing, settle
 from tenuto.ports import Reader, Vectors, Where
@@ -94,7 +95,7 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
 
 
 def _with_model(
-    deps: Deps, user: str, items: list[Item], names: frozenset[str], zone: ZoneInfo | None, spent: int
+    deps: Deps, user: str, items: list[Item], names: frozenset[str], zone: ZoneInfo | None, spent: model_extract.Spent
 ) -> None:
     readable = {
         item.message.id: evolve(item.message, content=without_injected(item.message.content)[0]) for item in items
@@ -106,9 +107,9 @@ def _with_model(
         if (proposed := outcome.extractions.get(item.message.id)) is not None:
             item.extraction = model_extract.joined(item.extraction, proposed)
         item.notes.extend(outcome.notes.get(item.message.id, ()))
-    if outcome.tokens:
+    if outcome.spent.tokens:
         with deps.store.writing(user) as tx:
-            model_extract.charge(tx, deps.clock(), outcome.tokens)
+            model_extract.charge(tx, deps.clock(), outcome.spent)
 
 
 def _own_names(reader: Reader, user: str) -> frozenset[str]:

@@ -21,6 +21,8 @@ from tenuto.text.words import words
 
 LARGEST = 1 << 20
 """Bytes of a lexicon file."""
+LOOKED_AT = 4000
+"""Characters of a message that are looked at on the hot path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,11 @@ def lexicons(extra: str = "") -> tuple[Lexicon, ...]:
         {**medical, "terms": [*medical["terms"], *medical["conditions"], *medical["medications"]]}, "medical.toml"
     )
     return (own, *(_parse(_read(Path(part.strip())), part.strip()) for part in extra.split(";") if part.strip()))
+
+
+def holds_domain_term(text: str, extra: str = "") -> bool:
+    """Whether a message speaks of something that a lexicon knows; of a long one the beginning tells."""
+    return any(lexicon.found(text[:LOOKED_AT]) for lexicon in lexicons(extra))
 
 
 @lru_cache(maxsize=16)

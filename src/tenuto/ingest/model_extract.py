@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from tenuto.deps import Deps
 from tenuto.errors import ModelError, TenutoError
-from tenuto.ingest.extract import Extraction, Unkept, speaker_of
+from tenuto.ingest.extraction import Extraction, Unkept, speaker_of
 from tenuto.ingest.lexicon import lexicons
 from tenuto.ingest.proposals import SCHEMA, Refused, Source, Unusable, candidate, one_line, parse
 from tenuto.ingest.sentences import Speech
+from tenuto.policy import MemoryPolicy
 from tenuto.ports import Answer, Reader, Transaction
 from tenuto.prompts import load
 from tenuto.records.base import evolve
@@ -30,7 +32,21 @@ LONGEST = 4000
 """Characters of one message that a model sees."""
 ANSWER = 2048
 """Tokens that one answer may take."""
-SPENT = "model_tokens"
+SPENT = "model_spent"
+
+
+class Spent(NamedTuple):
+    """What extraction cost a user today."""
+
+    tokens: int = 0
+    cost: float = 0.0
+
+    def plus(self, other: Spent) -> Spent:
+        return Spent(self.tokens + other.tokens, self.cost + other.cost)
+
+    def exhausts(self, policy: MemoryPolicy) -> bool:
+        """Is the day's budget of tokens or of money gone?"""
+        return self.tokens >= policy.model_tokens_per_day or 0 < policy.model_cost_per_day <= self.cost
 
 
 @dataclass(slots=True)
@@ -39,7 +55,7 @@ class Outcome:
 
     extractions: dict[str, Extraction] = field(default_factory=dict)
     notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    tokens: int = 0
+    spent: Spent = field(default_factory=Spent)
 
     def say(self, messages: Sequence[Message], note: str) -> None:
         for message in messages:
@@ -47,7 +63,7 @@ class Outcome:
 
 
 def propose(
-    deps: Deps, messages: Sequence[Message], *, own_names: frozenset[str], zone: ZoneInfo | None, spent: int
+    deps: Deps, messages: Sequence[Message], *, own_names: frozenset[str], zone: ZoneInfo | None, spent: Spent
 ) -> Outcome:
     """Ask the model about the messages that state something. Never raises: what fails is left to the rules."""
     outcome = Outcome()
@@ -56,11 +72,8 @@ def propose(
     telling = [one for one in sources if any(sentence.speech is Speech.STATEMENT for sentence in one.sentences)]
     for start in range(0, len(telling), policy.model_batch_messages):
         batch = telling[start : start + policy.model_batch_messages]
-        if spent + outcome.tokens >= policy.model_tokens_per_day:
-            outcome.say(
-                [one.message for one in batch],
-                f"The day's budget of {policy.model_tokens_per_day:,} model tokens is spent; the rules took over.",
-            )
+        if spent.plus(outcome.spent).exhausts(policy):
+            outcome.say([one.message for one in batch], "The day's model budget is spent; the rules took over.")
             continue
         _ask(deps, batch, outcome)
     return outcome
@@ -78,7 +91,7 @@ def _ask(deps: Deps, batch: Sequence[Source], outcome: Outcome) -> None:
         except TenutoError as error:
             outcome.say(messages, f"The model failed ({error.message}); the rules took over.")
             return
-        outcome.tokens += _cost(deps, system + said, answer)
+        outcome.spent = outcome.spent.plus(_cost(deps, system + said, answer))
         try:
             proposals, malformed = parse(answer.text)
         except Unusable as error:
@@ -165,23 +178,30 @@ def _complete(deps: Deps, system: str, user: str) -> Answer:
     return found
 
 
-def _cost(deps: Deps, sent: str, answer: Answer) -> int:
-    said = answer.input_tokens + answer.output_tokens
-    return said if said > 0 else deps.tokens.count(sent) + deps.tokens.count(answer.text[:200_000])
+def _cost(deps: Deps, sent: str, answer: Answer) -> Spent:
+    """As the provider counted, or as counted here where it did not say."""
+    policy = deps.policy.memory
+    received = answer.output_tokens or deps.tokens.count(answer.text[:200_000])
+    asked = answer.input_tokens or deps.tokens.count(sent)
+    price = (asked * policy.model_input_price + received * policy.model_output_price) / 1e6
+    return Spent(asked + received, price)
 
 
 # --- the budget -------------------------------------------------------------------------------------------------------
 
 
-def spent_today(reader: Reader, now: datetime) -> int:
-    """Tokens that extraction spent for this user today (UTC)."""
+def spent_today(reader: Reader, now: datetime) -> Spent:
+    """What extraction spent for this user today (UTC)."""
     profile = reader.profile()
     kept = (profile.settings.get(SPENT) if profile else None) or {}
-    return int(kept.get("tokens", 0)) if isinstance(kept, dict) and kept.get("day") == f"{now:%Y-%m-%d}" else 0
+    if not isinstance(kept, dict) or kept.get("day") != f"{now:%Y-%m-%d}":
+        return Spent()
+    return Spent(int(kept.get("tokens", 0)), float(kept.get("cost", 0.0)))
 
 
-def charge(tx: Transaction, now: datetime, tokens: int) -> None:
+def charge(tx: Transaction, now: datetime, spent: Spent) -> None:
     """Add what was spent."""
     profile = tx.profile() or User(user_id=tx.user, created_at=now)
-    total = spent_today(tx, now) + tokens
-    tx.set_user(evolve(profile, settings={**profile.settings, SPENT: {"day": f"{now:%Y-%m-%d}", "tokens": total}}))
+    total = spent_today(tx, now).plus(spent)
+    kept = {"day": f"{now:%Y-%m-%d}", "tokens": total.tokens, "cost": total.cost}
+    tx.set_user(evolve(profile, settings={**profile.settings, SPENT: kept}))

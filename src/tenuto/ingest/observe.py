@@ -14,6 +14,7 @@ from typing import Any
 
 from tenuto.deps import Deps
 from tenuto.errors import Conflict, InputError
+from tenuto.ingest.lexicon import holds_domain_term
 from tenuto.ingest.weight import message_importance
 from tenuto.lifecycle.due import Due, classification, due_after_message, timer
 from tenuto.lifecycle.sessions import Closing, near_window, place
@@ -134,7 +135,12 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
         at=incoming.at,
         channel=scope.channel,
         persona=scope.persona,
-        importance=message_importance(incoming.content, incoming.role, deps.policy.importance),
+        importance=message_importance(
+            incoming.content,
+            incoming.role,
+            deps.policy.importance,
+            domain_terms=holds_domain_term(incoming.content, deps.policy.memory.lexicons),
+        ),
         external_id=incoming.external_id,
         speaker=incoming.speaker,
         thinking=incoming.thinking,

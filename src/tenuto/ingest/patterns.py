@@ -89,7 +89,9 @@ VAGUE = re.compile(
     re.I,
 )
 EMPTY_PLAN = re.compile(
-    r"(?:be (?:fine|ok|okay|there|back|honest|here|right|great|good|able|careful|with you|happy|fun|awesome|"
+    r"(?:see|list|know|understand|look at|discuss|review|go over|focus on (?:this|that|the)|get started|start "
+    r"with|make sure|lock down|hit the ground|be (?:fine|ok|okay|there|back|honest|here|right|great|good|able|"
+    r"careful|with you|happy|fun|awesome|"
     r"amazing|nice|sure|interesting)|say|tell you|let you|know|see (?:you|how|what|if|it|that|them|more)|hear|"
     r"think about (?:it|that)|ask you|thank you|have to (?:say|go|admit)|do (?:it|that|this|so|my best)|try "
     r"(?:it|that|them|this|my best)|check (?:it|that|this|them|out)|keep (?:you|that|it|in mind|going|at it|"
@@ -168,6 +170,17 @@ def expand(pattern: str) -> str:
     ):
         pattern = pattern.replace("{" + name + "}", piece)
     return pattern.replace("\x01", "{").replace("\x02", "}")
+
+
+_CONTRACTION = re.compile(
+    r"(?<=\b[Ii])'m\b|(?<=\b[Ww]e)'re\b|(?<=\b[Tt]hey)'re\b|(?<=\b[Ii])'ve\b|(?<=\b[Ww]e)'ve\b|(?<=\b[Tt]hey)'ve\b"
+)
+_FULL = {"'m": " am", "'re": " are", "'ve": " have"}
+
+
+def uncontracted(clause: str) -> str:
+    """ "I'm" as "I am": rules need one spelling only. What "'s" and "'d" stand for is left to them."""
+    return _CONTRACTION.sub(lambda match: _FULL[match.group()], clause)
 
 
 def trimmed(value: str, *, commas: bool = False) -> str:

@@ -19,7 +19,7 @@ from tenuto.ingest.affect import affect
 from tenuto.ingest.candidate import Candidate, numbers
 from tenuto.ingest.changes import change
 from tenuto.ingest.entities import EMPTY, SELF, Registry, mentions
-from tenuto.ingest.extract import Speaker
+from tenuto.ingest.extraction import Speaker
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.importance import memory_importance
 from tenuto.ingest.lexicon import Lexicon

@@ -17,16 +17,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, normal
-from tenuto.ingest.evolving import as_history, asserted_at, evidence_of, memory_of, reinforced, superseded
-from tenuto.ingest.sameness import agree, bare, meaning_words, negative, says_the_same, subject_of, undated
+from tenuto.ingest.candidate import Candidate, negative, normal, stems
+from tenuto.ingest.evolving import (
+    as_history,
+    asserted_at,
+    contradiction_of,
+    memory_of,
+    reinforced,
+    superseded,
+)
+from tenuto.ingest.lexicon import ordered
+from tenuto.ingest.sameness import agree, bare, meaning_words, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
     RECALLED,
     TRUST_ORDER,
-    Domain,
-    Epistemic,
     Evidence,
     Kind,
     Memory,
@@ -162,7 +168,7 @@ def _same_evidence(candidate: Candidate, evidence: Evidence) -> bool:
 
 def _fuller(candidate: Candidate, memory: Memory) -> bool:
     """Does the candidate say all of the old wording and clearly more?"""
-    old, new = set(tokens(undated(memory.content))), set(tokens(undated(candidate.content)))
+    old, new = meaning_words(memory.content), meaning_words(candidate.content)
     trusted = TRUST_ORDER.index(candidate.trust) >= TRUST_ORDER.index(memory.trust)
     return (
         trusted
@@ -198,7 +204,9 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
         return None
     memory = holder.memory
     if candidate.ends and candidate.value and memory.value and not memory.metadata.get("ends"):
-        generic = not re.search(r"[A-Z]", candidate.value)
+        generic = not re.search(r"[A-Z]", candidate.value) and not re.match(
+            r"(?:my|our|his|her|their) own\b", memory.value
+        )
         if not generic and not agree(candidate.value, memory.value) and not _mentions(candidate.value, memory.content):
             return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
     if candidate.at < asserted_at(memory):
@@ -237,12 +245,16 @@ def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calib
     ]
     if found:
         return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
+    if named and candidate.changed_weakly:
+        return []
     spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
     least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
     near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
     return sorted(near, key=lambda one: -one.similarity)[:1]
 
 
+_COMMON = frozenset(stem for word in ordered("common_words") for stem in stems(word))
+"""Words that say nothing about what a statement is about."""
 _DOING = re.compile(
     r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
     r"always|usually|been|mostly|mainly|exclusively|entirely|"
@@ -253,7 +265,7 @@ _DOING = re.compile(
 
 def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     """A weak marker needs the same verb, a strong one a word in common."""
-    shared = meaning_words(candidate.content) & meaning_words(memory.content)
+    shared = (meaning_words(candidate.content) & meaning_words(memory.content)) - _COMMON
     if not candidate.changed_weakly:
         return bool(shared)
     mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
@@ -336,31 +348,7 @@ def _shared(one: str, other: str) -> float:
 
 def _contradict(candidate: Candidate, other: Known, id: str, spare_id: str, now: datetime) -> Decision:
     fresh, memory = memory_of(candidate, id, now), other.memory
-    trust = min(fresh.trust, memory.trust, key=TRUST_ORDER.index)
-    note = Memory(
-        id=spare_id,
-        content=f"Two statements contradict each other: {memory.content!r} and {fresh.content!r}",
-        domain=Domain.EVIDENCE,
-        kind=Kind.CONTRADICTION,
-        created_at=now,
-        updated_at=now,
-        key=f"{Domain.EVIDENCE}|{'|'.join(memory.key.split('|')[1:3])}|{Kind.CONTRADICTION}|",
-        slot=f"{candidate.persona or ''}|contradiction|{memory.id}|{id}",
-        entities=tuple(dict.fromkeys((*memory.entities, *fresh.entities))),
-        label=fresh.label,
-        persona=candidate.persona,
-        importance=max(6.0, min(9.0, max(memory.importance, fresh.importance))),
-        confidence=0.7,
-        epistemic=Epistemic.SYSTEM_GENERATED,
-        trust=trust,
-        source=candidate.source,
-        surface=candidate.surface,
-        made_by=candidate.made_by,
-        session_id=candidate.session_id,
-        evidence=(evidence_of(candidate),),
-        valid_from=candidate.at,
-        derived_from=(memory.id, id),
-    )
+    note = contradiction_of(memory, fresh, candidate, spare_id, now)
     reason = f"contradicts {memory.content!r}; both are kept until it is settled"
     return Decision(
         result=_result(Act.INSERTED, candidate, id, reason, memory.id),

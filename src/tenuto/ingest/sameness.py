@@ -10,19 +10,15 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from tenuto.ingest.candidate import Candidate, normal, numbers
+from tenuto.ingest.candidate import Candidate, negative, normal, numbers, stems
 from tenuto.records.memory import Memory
 from tenuto.text.words import tokens
 
+LOOSE = (None, "goal", "like", "hobby", "project")
+"""Attributes whose value is free text: their wording is compared, not their value."""
 OVERLAP = 0.5
 """Share of the shorter statement's words that two wordings of one thing have in common."""
 SAME_DAY = timedelta(hours=36)
-_NOT = re.compile(
-    r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|"
-    r"hasn't|without|quit|stopped|gave up|"
-    r"hate|hates|dislike|dislikes)\b|n't\b",
-    re.I,
-)
 _PROPER = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w-]+")
 _SYNONYM = {
     stem: group.split()[0]
@@ -56,9 +52,13 @@ def agree(one: str, other: str) -> bool:
 
 def says_the_same(candidate: Candidate, memory: Memory) -> bool:
     """The guards beside the cosine: subject, attribute, value, polarity, numbers, names and dates must not differ."""
-    if subject_of(memory) != candidate.subject or (memory.attribute or None) != candidate.attribute:
+    if subject_of(memory) != candidate.subject:
         return False
-    if candidate.attribute and candidate.value and memory.value and not agree(candidate.value, memory.value):
+    loose = candidate.attribute in LOOSE and memory.attribute in LOOSE
+    if memory.attribute != candidate.attribute and not loose:
+        return False
+    exact = candidate.attribute and candidate.value and memory.value and not loose
+    if exact and not agree(str(candidate.value), str(memory.value)):
         return False
     if negative(candidate.content) != negative(memory.content) or candidate.ends != bool(memory.metadata.get("ends")):
         return False
@@ -69,7 +69,7 @@ def says_the_same(candidate: Candidate, memory: Memory) -> bool:
     mine, theirs = set(_PROPER.findall(bare(candidate.content))), set(_PROPER.findall(bare(memory.content)))
     if mine and theirs and not (mine <= theirs or theirs <= mine):
         return False
-    return candidate.attribute is not None or wording_agrees(candidate.content, memory.content)
+    return bool(exact) or wording_agrees(candidate.content, memory.content)
 
 
 def wording_agrees(one: str, other: str) -> bool:
@@ -84,7 +84,7 @@ def wording_agrees(one: str, other: str) -> bool:
 
 
 def meaning_words(content: str) -> set[str]:
-    return {_SYNONYM.get(word, word) for word in tokens(bare(content))}
+    return {_SYNONYM.get(word, word) for word in stems(bare(content))}
 
 
 def bare(content: str) -> str:
@@ -101,7 +101,3 @@ def subject_of(memory: Memory) -> str:
     """``type:slug`` out of the key."""
     parts = memory.key.split("|")
     return f"{parts[1]}:{parts[2]}" if len(parts) >= 3 else "person:user"
-
-
-def negative(text: str) -> bool:
-    return bool(_NOT.search(text))

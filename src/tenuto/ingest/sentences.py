@@ -45,6 +45,8 @@ class Sentence:
     reported_by: str | None = None
 
 
+_SCRIPT_LINE = re.compile(r"^[ \t]{0,8}(?:\*\*[^*\n]{1,60}\*\*:?|#{1,6} |\|).*$", re.M)
+"""A speaker's line in a pasted script, a heading, a table row."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.M)
 _MAIL_HEAD = re.compile(
@@ -52,13 +54,17 @@ _MAIL_HEAD = re.compile(
     re.M | re.I,
 )
 _URL = re.compile(r"(?:https?://|www\.)\S+|\b[\w.-]+\.(?:com|org|net|io)/\S*", re.I)
-_BLOB = re.compile(r"(?=\S{40})\S*[A-Za-z0-9+/=_-]{40,}\S*")
+_RUN = re.compile(r"\S{41,}")
 _INLINE_CODE = re.compile(r"`[^`\n]{1,300}`")
 _BRACKET = re.compile(r"\[[^\[\]\n]{1,400}\]")
 _CODE_LINE = re.compile(
-    r"^\s*(?:(?:def|class|import|from \S+ import|function|const|let|var|return|public|private|static|#include|SELECT|"
-    r"INSERT|UPDATE|package|func|fn|if \(|for \(|while \(|\}|\{|//|/\*|<\?|<!|</?\w+[^>]*>)(?=\W|$)|\S+\s*=\s*\S+;|"
-    r".*[;{}]\s*$|\$ |>>> |Traceback|\s*File \")",
+    r"(?:def|class|function|fn|func)\s+\w+\s*[({:]|(?:const|let|var)\s+\w+\s*[:=]|return\b[^.!?]*;$|"
+    r"import\s+[\w.{},* ]+(?:;|$|from\b)|"
+    r"from\s+[\w.]+\s+import\b|(?:public|private|static|protected)\s+\w+.*[({;]|#include\b|SELECT\s.+\sFROM\b|"
+    r"INSERT\s+INTO\b|"
+    r"UPDATE\s+\w+\s+SET\b|(?:if|for|while|switch)\s*\(.*\)\s*\{?$|[{}\])]+[;,]?$|//|/\*|<[?!/]?\w+[^<>]*>|"
+    r"\S+\s*=\s*\S+;|"
+    r".{0,200}[;{}]$|\$ \S|>>> |Traceback \(|File \"",
 )
 _QUOTE_SPAN = re.compile(r"[“\"]([^“”\"\n]{2,500})[”\"]|(?<!\w)'([^'\n]{12,300})'(?!\w)")
 _ABBREVIATION = re.compile(
@@ -82,7 +88,9 @@ _OPENER = re.compile(
     r"the)\b)|$))+",
     re.I,
 )
-_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:I|I'm|I've|my|we|our)\b)")
+_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:I|I'm|I've|my|we|our)\b)(?!(?:my|our) (?:[\w-]+ ){0,2}[\w-]+, )")
+"""A name that is called; not one that is explained ("John, my cofounder, …")."""
+
 
 _GREETING = re.compile(
     r"^(?:(?:hey|hi|hello|yo|hiya|howdy|good (?:morning|evening|afternoon|night|day)|morning|evening|bye|"
@@ -105,14 +113,11 @@ _QUESTION_WORD = re.compile(
     re.I,
 )
 _INVERSION = re.compile(
-    r"^(?:and |but |so |or )?(?:do|does|did|don't|doesn't|didn't|is|are|am|was|were|isn't|aren't|wasn't|"
-    r"weren't|can|could|will|"
-    r"would|should|shall|may|might|must|have|has|had|haven't|hasn't|won't|wouldn't|can't|couldn't|shouldn't) "
-    r"(?:you|i|we|they|he|she|it|this|that|there|the|your|my|our|his|her|their|someone|anyone|everyone|anybody|"
-    r"[A-Z][a-z]+)\b",
-)
-_QUESTION_FRAGMENT = re.compile(
-    r"^(?:any|anything|got any|ever|wanna|want to|you|how about|what about|really|right)\b", re.I
+    r"^(?:and |but |so |or )?(?:(?:is|are|does|did|was|were|should|could|would|isn't|aren't|wasn't|doesn't|didn't) \w+|"
+    r"(?:do|don't|am|can|will|shall|may|might|must|have|has|had|haven't|hasn't|won't|wouldn't|can't|couldn't|"
+    r"shouldn't) "
+    r"(?:you|i|we|they|he|she|it|this|that|there|your|my|our|his|her|their|someone|anyone|everyone|anybody)\b)",
+    re.I,
 )
 _TAG = re.compile(
     r",? (?:right|you know|isn't it|aren't i|don't i|haven't i|remember|no|ok|okay|huh|eh|yeah|can you believe "
@@ -134,6 +139,14 @@ _REQUEST = re.compile(
     r"(?! (?:is|was|are|has|had)\b)",
     re.I,
 )
+_WANTED = re.compile(
+    r"^(?:so |and |but |now |ok(?:ay)? |then )*(?:i|we)(?:'d| would| just| really| also| still)* (?:need|want|"
+    r"like|require) (?:you\b|your\b|to (?:see|know|understand|hear|"
+    r"make sure|be sure|confirm|check|find out|figure out|ask)\b|help\b|some help\b|(?:a|an|the) (?:list|"
+    r"summary|draft|plan|table|answer|version|outline|breakdown|overview|script|template)\b)",
+    re.I,
+)
+"""What is wanted from the assistant here and now."""
 _PLEASE = re.compile(
     r"^(?:can|could|would|will) you\b|\bplease\b.{0,40}[.!]?$|^i(?:'d| would) (?:like|want) you to\b|^i need you to\b",
     re.I,
@@ -210,7 +223,8 @@ _REPORTED = re.compile(
     re.I,
 )
 _HEARSAY = re.compile(
-    r"^(?:apparently|supposedly|allegedly|i (?:heard|read|saw (?:that|online|on)|was told)|rumou?r|they say|"
+    r"^(?:apparently|supposedly|allegedly|i (?:heard|read (?:that|online|somewhere|about|in)|saw (?:that|"
+    r"online|on)|was told)|rumou?r|they say|"
     r"someone (?:mentioned|told|said))\b",
     re.I,
 )
@@ -241,10 +255,10 @@ def own_words(text: str) -> str:
     head = _MAIL_HEAD.search(text)
     if head:
         text = text[: head.start()]
-    text = _QUOTED_LINE.sub("\n", text)
+    text = _SCRIPT_LINE.sub("\n", _QUOTED_LINE.sub("\n", text))
     text = _BRACKET.sub(" ", text)
-    text = _BLOB.sub(" ", _URL.sub(" ", text))
-    text = "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line))
+    text = _RUN.sub(lambda run: " " if run.group().isascii() else run.group(), _URL.sub(" ", text))
+    text = "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line.strip()[:LONGEST]))
     return _INLINE_CODE.sub(" ", text)
 
 
@@ -326,11 +340,11 @@ def _speech(straight: str, plain: str, had_quote: bool) -> tuple[Speech, str]:
         return Speech.JOKE, "hyperbole"
     if _GREETING.match(plain):
         return Speech.GREETING, "a greeting or a courtesy"
-    if _REQUEST.match(plain) or _PLEASE.search(plain):
+    if _REQUEST.match(plain) or _PLEASE.search(plain) or _WANTED.match(plain):
         return Speech.REQUEST, "a request"
     if _REACTION.match(plain) or _EMPTY_SELF.match(plain):
         return Speech.REACTION, "a reaction"
-    if len(plain.split()) < 2:
+    if len(plain.split()) < 2 or plain.endswith(":"):
         return Speech.FRAGMENT, "a fragment"
     return Speech.STATEMENT, "a statement"
 

@@ -22,6 +22,13 @@ SUBJECT = re.compile(
     r"we'll|my|our|he|she|they|his|her|it|this|that|there|the)\b",
     re.I,
 )
+FIRST_PERSON = re.compile(r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|my|our)\b", re.I)
+GERUND = re.compile(
+    r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
+    r"takes?|can|means|gives?|feels?|matters|keeps?)\b)",
+    re.I,
+)
+"""A gerund as the subject ("Working together, we…") leaves no speaker out."""
 
 
 def sentence_text(sentence: Sentence) -> str:
@@ -100,3 +107,23 @@ def span(
         first = started or happens
         return first, first + length if first else None, happens
     return begin, until, happens
+
+
+_PRONOUN = re.compile(r"^(?:he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
+
+
+def worded(wording: str, found: Sequence[times.When], speaker: str | None, label: str | None) -> str:
+    """A memory's content: the speaker's words with a subject, a name for the pronoun, and dates for relative times."""
+    text = wording.strip(" ,;").rstrip(".!?… ")
+    pronoun = _PRONOUN.match(text)
+    if pronoun and label:
+        text = label + (pronoun["is"] or "") + text[pronoun.end() :]
+    elif not SUBJECT.match(text) and re.match(
+        r"(?:work|works|live|lives|moved|have|love|like|hate|run|study|am|got|started|left|quit|take|speak|"
+        r"want|need|plan|own|play)\b",
+        text,
+    ):
+        text = f"I {text}"
+    dated = dates(text, found)
+    text = text[:1].upper() + text[1:] + (f" ({dated})" if dated else "")
+    return f"{speaker}: {text}" if speaker else text

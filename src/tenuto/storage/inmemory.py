@@ -3,6 +3,7 @@
 For unit tests of logic and for trying things out. One lock around everything stands for one writer; an undo log stands
 for the transaction. It enforces the unique columns that the SQL schema has, because callers rely on being refused.
 """
+# Over 400 lines: the whole fake in one place, so that it can be compared with the contract.
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,10 +32,19 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from tenuto.engine import Tenuto
-from tenuto.errors import BudgetTooSmall, Conflict, Denied, InputError, TenutoError
+from tenuto.errors import BudgetTooSmall, Conflict, InputError, TenutoError
 from tenuto.records.context import Context
 from tenuto.surfaces import proxy_wire as wire
-from tenuto.surfaces.proxy_access import Credential, Resolver
+from tenuto.surfaces.proxy_access import Access, Credential
+from tenuto.surfaces.proxy_replies import (
+    answer_headers,
+    anthropic_user,
+    body_of,
+    decode,
+    json_body,
+    refusal,
+    unreachable,
+)
 from tenuto.text.echo import without_marked
 from tenuto.user import UserMemory
 
@@ -56,24 +65,8 @@ DROPPED_REQUEST = frozenset(
         "expect",
     ]
 )
-DROPPED_ANSWER = frozenset(
-    [
-        "content-length",
-        "content-encoding",
-        "connection",
-        "keep-alive",
-        "transfer-encoding",
-        "trailer",
-        "upgrade",
-        "set-cookie",
-        "server",
-        "date",
-    ]
-)
 KEYS = frozenset({"authorization", "x-api-key"})
-OURS = "x-tenuto-"
-READ = frozenset({"messages", "system", "user", "metadata", "model"})
-"""Fields of a request that are looked at."""
+OURS = "tenuto-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +123,11 @@ class Proxy:
     """The routes and what they share. ``client`` is made when it is first needed."""
 
     def __init__(
-        self, store: Tenuto, upstream: Upstream, resolve: Resolver, *, transport: httpx.AsyncBaseTransport | None = None
+        self, store: Tenuto, upstream: Upstream, access: Access, *, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         self._store = store
         self._upstream = upstream
-        self._resolve = resolve
+        self._access = access
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
         self._injected: OrderedDict[tuple[str, ...], tuple[datetime, int, Context]] = OrderedDict()
@@ -187,31 +180,31 @@ class Proxy:
             await self._keep(asked, None)
             return unreachable(dialect.name, url, error)
         if response.is_success and "text/event-stream" in response.headers.get("content-type", ""):
-            headers = _answer_headers(response) | asked.headers
+            headers = answer_headers(response) | asked.headers
             return StreamingResponse(self._stream(asked, response), response.status_code, headers)
         return await self._whole(request, asked, response)
 
     async def _read(self, request: Request, dialect: Dialect) -> Asked:
         """Check the request and put memory into it."""
-        credential = self._resolve(request.headers)
+        credential = await self._access.enter(request)
         if dialect.base(self._upstream) is None:
             raise InputError(f"This proxy has no upstream for {dialect.name}: start it with one.", code="no_upstream")
-        body = await _json_body(request, self._store.deps.policy.proxy.body_bytes)
+        body = await json_body(request, self._store.deps.policy.proxy.body_bytes)
         at = self._store.deps.clock()
-        session = request.headers.get("x-tenuto-session")
+        session = request.headers.get("tenuto-session")
         plain = Asked(dialect=dialect, credential=credential, memory=None, session=session, body=body, turn=None, at=at)
-        mode = request.headers.get("x-tenuto-memory", "on").lower()
+        mode = request.headers.get("tenuto-memory", "on").lower()
         turn = wire.find_turn(body.get("messages"), "")
         if mode == "off" or turn is None:
             return plain
-        memory = self._memory(request, credential, body)
+        memory = await self._memory(request, body)
         context: Context | None = None
         try:
             context = await self._context(memory, session, turn)
-            headers = {"x-tenuto-memory": "on", "x-tenuto-tokens": str(context.tokens)}
+            headers = {"tenuto-memory": "on", "tenuto-tokens": str(context.tokens)}
         except TenutoError as error:
             log.warning("going on without memory: %s", error.code)
-            headers = {"x-tenuto-memory": f"failed; {error.code}"}
+            headers = {"tenuto-memory": f"failed; {error.code}"}
         anchor = f"{memory.scope.persona or ''}\x00{session or (context.anchor if context else '')}"
         turn = wire.find_turn(body["messages"], anchor) or turn
         if context is not None:
@@ -227,18 +220,12 @@ class Proxy:
             headers=headers,
         )
 
-    def _memory(self, request: Request, credential: Credential, body: wire.Body) -> UserMemory:
-        named = request.headers.get("x-tenuto-user") or body.get("user") or _anthropic_user(body)
-        user = str(named) if named and credential.acts_for_users else credential.user
-        if user is None:
-            raise InputError(
-                "Whose memory? This key acts for users: name one in the field 'user' or the header X-Tenuto-User.",
-                code="user_missing",
-            )
+    async def _memory(self, request: Request, body: wire.Body) -> UserMemory:
+        field = body.get("user") or anthropic_user(body)
         return self._store.user(
-            user,
-            persona=request.headers.get("x-tenuto-persona") or None,
-            channel=request.headers.get("x-tenuto-channel") or "api",
+            await self._access.whose(request, str(field) if field else None),
+            persona=request.headers.get("tenuto-persona") or None,
+            channel=request.headers.get("tenuto-channel") or "api",
         )
 
     async def _context(self, memory: UserMemory, session: str | None, turn: wire.Turn) -> Context:
@@ -286,9 +273,9 @@ class Proxy:
             await response.aclose()
         answer = None
         if response.is_success and not await request.is_disconnected():
-            answer = asked.dialect.answer(_decode(content))
+            answer = asked.dialect.answer(decode(content))
         await self._keep(asked, answer)
-        return Response(content, response.status_code, _answer_headers(response) | asked.headers)
+        return Response(content, response.status_code, answer_headers(response) | asked.headers)
 
     async def _stream(self, asked: Asked, response: httpx.Response) -> AsyncIterator[bytes]:
         """Pass every piece on at once; the last one waits until both turns are kept."""
@@ -314,30 +301,35 @@ class Proxy:
 
     def _write(self, asked: Asked, memory: UserMemory, turn: wire.Turn, answer: str | None) -> None:
         model = asked.body.get("model")
-        said = {"text": _fit(without_marked(turn.text), self._store), "id": f"proxy-{turn.said}", "at": asked.at}
-        reply = {
+        said: dict[str, Any] = {
+            "text": _fit(without_marked(turn.text), self._store),
+            "id": f"proxy-{turn.said}",
+            "at": asked.at,
+        }
+        reply: dict[str, Any] = {
             "text": _fit(without_marked(answer or ""), self._store),
             "id": f"proxy-{turn.asked}-answer",
             "role": "assistant",
             "model": str(model)[:256] if model else None,
         }
-        both = [part | {"session": asked.session} for part in (said, reply) if part["text"]]
-        try:
-            memory.observe_many(both)
-        except Conflict:
-            log.info("this turn is kept already, with another answer")
-        except TenutoError as error:
-            log.error("a turn was not kept: %s", error.code)
+        for part in (said, reply):
+            if part["text"]:
+                try:
+                    memory.observe(session=asked.session, **part)
+                except Conflict:
+                    log.info("this turn is kept already, with another answer")
+                except TenutoError as error:
+                    log.error("a message was not kept: %s", error.code)
 
     # --- what passes through ------------------------------------------------------------------------------------------
 
     async def _pass(self, request: Request, method: str, path: str) -> Response:
         try:
-            credential = self._resolve(request.headers)
+            credential = await self._access.enter(request)
             base = self._upstream.openai
             if base is None:
                 raise InputError("This proxy has no upstream for openai: start it with one.", code="no_upstream")
-            content = await _body(request, self._store.deps.policy.proxy.body_bytes) if method == "POST" else None
+            content = await body_of(request, self._store.deps.policy.proxy.body_bytes) if method == "POST" else None
         except TenutoError as error:
             return refusal("openai", error)
         url = f"{base.rstrip('/')}{path}"
@@ -348,7 +340,7 @@ class Proxy:
             )
         except httpx.HTTPError as error:
             return unreachable("openai", url, error)
-        return Response(response.content, response.status_code, _answer_headers(response))
+        return Response(response.content, response.status_code, answer_headers(response))
 
     def _headers(self, request: Request, credential: Credential) -> dict[str, str]:
         dropped = DROPPED_REQUEST | (KEYS if self._upstream.key is not None or not credential.forward_key else set())
@@ -371,10 +363,10 @@ class Proxy:
 
 
 def proxy_app(
-    store: Tenuto, upstream: Upstream, resolve: Resolver, *, transport: httpx.AsyncBaseTransport | None = None
+    store: Tenuto, upstream: Upstream, access: Access, *, transport: httpx.AsyncBaseTransport | None = None
 ) -> Starlette:
     """The proxy as an application of its own."""
-    proxy = Proxy(store, upstream, resolve, transport=transport)
+    proxy = Proxy(store, upstream, access, transport=transport)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -382,65 +374,6 @@ def proxy_app(
         await proxy.aclose()
 
     return Starlette(routes=proxy.routes(), lifespan=lifespan)
-
-
-def refusal(dialect: str, error: TenutoError) -> Response:
-    """An error of the proxy itself, in the words of the wire format."""
-    status = 413 if error.code == "body_too_large" else 401 if error.code == "key_refused" else 400
-    if isinstance(error, Denied) and status == 400:
-        status = 403
-    return _error(dialect, status, error.message, error.code)
-
-
-def unreachable(dialect: str, url: str, error: httpx.HTTPError) -> Response:
-    """The upstream did not answer: say so, and that the message was kept."""
-    late = isinstance(error, httpx.TimeoutException)
-    what = "did not answer in time" if late else "cannot be reached"
-    message = f"The upstream {url} {what}; what you said is kept. Try again."
-    return _error(dialect, 504 if late else 502, message, "upstream_timeout" if late else "upstream_unreachable")
-
-
-def _error(dialect: str, status: int, message: str, code: str) -> Response:
-    if dialect == "anthropic":
-        body: dict[str, Any] = {"type": "error", "error": {"type": code, "message": message}}
-    else:
-        body = {"error": {"message": message, "type": "tenuto", "param": None, "code": code}}
-    return Response(msgspec.json.encode(body), status, media_type="application/json")
-
-
-async def _body(request: Request, most: int) -> bytes:
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise InputError(f"The request is larger than {most:,} bytes.", code="body_too_large")
-        parts.append(part)
-    return b"".join(parts)
-
-
-async def _json_body(request: Request, most: int) -> wire.Body:
-    """The request: what is read of it decoded, everything else byte for byte as the client wrote it."""
-    try:
-        raw = msgspec.json.decode(await _body(request, most), type=dict[str, msgspec.Raw])
-        return {name: msgspec.json.decode(value) if name in READ else value for name, value in raw.items()}
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        raise InputError("The body is not a JSON object.", code="body_invalid") from None
-
-
-def _decode(content: bytes) -> Any:
-    try:
-        return msgspec.json.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def _anthropic_user(body: Mapping[str, Any]) -> Any:
-    metadata = body.get("metadata")
-    return metadata.get("user_id") if isinstance(metadata, Mapping) else None
-
-
-def _answer_headers(response: httpx.Response) -> dict[str, str]:
-    return {k: v for k, v in response.headers.items() if k not in DROPPED_ANSWER}
 
 
 def _fit(text: str, store: Tenuto) -> str:

@@ -1,4 +1,4 @@
-"""Who is asking, and for whom: a small resolver that a server replaces by its key store.
+"""Who is asking the proxy, and for whom: two small questions that a server answers from its key store.
 
 Alone, the proxy knows at most one key. Without a key it serves this machine only: requests must name a loopback host
 and come from no web page of another origin, so that a page in a browser cannot reach the memory by rebinding a name.
@@ -7,27 +7,62 @@ and come from no web page of another origin, so that a page in a browser cannot 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
-from tenuto.errors import Denied
+from starlette.requests import Request
+
+from tenuto.errors import Denied, InputError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """What a key allows. ``acts_for_users``: the request may name the user whose memory is meant."""
+    """What a request may do. ``forward_key``: the client's own key belongs to the upstream and is passed on."""
+
+    forward_key: bool = False
+
+
+class Access(Protocol):
+    """Both raise :class:`tenuto.errors.Denied` (or what the server's own error handler knows)."""
+
+    async def enter(self, request: Request) -> Credential:
+        """Let the request in. Asked before a byte of its body is read."""
+
+    async def whose(self, request: Request, field: str | None) -> str:
+        """The user whose memory is meant; ``field`` is the one that the body names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alone:
+    """A proxy of its own. ``key``: the one that clients must send; without it, this machine only.
+
+    ``acts_for_users``: requests may name the user, in the field ``user`` or the header ``Tenuto-User``.
+    """
 
     user: str | None
+    key: str | None = None
     acts_for_users: bool = False
-    forward_key: bool = False
-    """The client's own key belongs to the upstream and is passed on."""
 
+    async def enter(self, request: Request) -> Credential:
+        if self.key is None:
+            _check_this_machine(request.headers)
+            return Credential(forward_key=True)
+        if not hmac.compare_digest((key_of(request.headers) or "").encode(), self.key.encode()):
+            raise Denied("The key is missing or wrong: send it as 'Authorization: Bearer …'.", code="key_refused")
+        return Credential()
 
-Resolver = Callable[[Mapping[str, str]], Credential]
-"""From the request's headers (lower-case names) to what it may do. Raises :class:`tenuto.errors.Denied`."""
+    async def whose(self, request: Request, field: str | None) -> str:
+        named = request.headers.get("tenuto-user") or field
+        user = named if named and self.acts_for_users else self.user
+        if user is None:
+            raise InputError(
+                "Whose memory? Name the user in the field 'user' or the header Tenuto-User.", code="user_missing"
+            )
+        return user
 
 
 def key_of(headers: Mapping[str, str]) -> str | None:
@@ -38,30 +73,12 @@ def key_of(headers: Mapping[str, str]) -> str | None:
     return headers.get("x-api-key") or None
 
 
-def one_key(key: str, *, user: str | None, acts_for_users: bool) -> Resolver:
-    """One key for everybody who knows it."""
-
-    def resolve(headers: Mapping[str, str]) -> Credential:
-        given = key_of(headers) or ""
-        if not hmac.compare_digest(given.encode(), key.encode()):
-            raise Denied("The key is missing or wrong: send it as 'Authorization: Bearer …'.", code="key_refused")
-        return Credential(user=user, acts_for_users=acts_for_users)
-
-    return resolve
-
-
-def this_machine(*, user: str | None, acts_for_users: bool) -> Resolver:
-    """No key: for a proxy that listens on loopback. The client's key is the upstream's."""
-
-    def resolve(headers: Mapping[str, str]) -> Credential:
-        if _host(f"//{headers.get('host', '')}") not in LOOPBACK:
-            raise Denied("Without a key this proxy serves its own machine only.", code="host_refused")
-        origin = headers.get("origin")
-        if origin is not None and _host(origin) not in LOOPBACK:
-            raise Denied(f"Requests from pages of {origin} are not served.", code="origin_refused")
-        return Credential(user=user, acts_for_users=acts_for_users, forward_key=True)
-
-    return resolve
+def _check_this_machine(headers: Mapping[str, str]) -> None:
+    if _host(f"//{headers.get('host', '')}") not in LOOPBACK:
+        raise Denied("Without a key this proxy serves its own machine only.", code="host_refused")
+    origin = headers.get("origin")
+    if origin is not None and _host(origin) not in LOOPBACK:
+        raise Denied(f"Requests from pages of {origin} are not served.", code="origin_refused")
 
 
 def _host(address: str) -> str | None:

@@ -128,6 +128,17 @@ class Story(RuleBasedStateMachine):
     def time_passes(self, minutes: float) -> None:
         self.world.wait(minutes)
 
+    @rule(
+        said=statements, channel=channels, minutes=st.sampled_from([1, 29, 30, 31]), where=channels, newer=st.booleans()
+    )
+    def a_slow_answer(self, said: Any, channel: str, minutes: float, where: str, newer: bool) -> None:
+        """Something is stated, time passes, perhaps another device says otherwise, and then comes the yes."""
+        self.world.state(*said, channel)
+        self.world.wait(minutes)
+        if newer:
+            self.world.state("language", "sql", channel, 1)
+        self.world.consent("yes", where)
+
     @rule(store=st.booleans())
     def restart(self, store: bool) -> None:
         self.world.restart(store=store and self.restarts_store)

@@ -1,4 +1,5 @@
 """State, outreach, fading, curator, retention, trajectory: values in, values out."""
+# Over 400 lines: small tests of many small decisions.
 
 from __future__ import annotations
 

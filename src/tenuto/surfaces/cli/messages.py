@@ -34,6 +34,8 @@ def observe(
         click.echo(f"{receipt.act.value}: message {receipt.message_id}, importance {receipt.importance:g}")
         for result in receipt.results:
             click.echo(f"  {result.act.value}: {result.content or result.subject_id} ({result.reason})")
+        for note in receipt.notes:
+            click.echo(f"  {note}")
 
     settings.show(receipt, render)
 

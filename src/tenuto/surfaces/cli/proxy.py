@@ -18,7 +18,7 @@ ANTHROPIC = "https://api.anthropic.com"
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8088, show_default=True)
 @click.option("-u", "--user", default="me", show_default=True, help="Whose memory, unless the request names the user.")
-@click.option("--act-for-users", is_flag=True, help="Requests may name the user: field 'user' or header X-Tenuto-User.")
+@click.option("--act-for-users", is_flag=True, help="Requests may name the user: field 'user' or header Tenuto-User.")
 @click.pass_obj
 def proxy(
     settings: Settings,
@@ -51,10 +51,7 @@ def proxy(
         anthropic=anthropic_upstream,
         key=environment.connection("upstream_key"),
     )
-    if key is not None:
-        resolve = proxy_access.one_key(key, user=user, acts_for_users=act_for_users)
-    else:
-        resolve = proxy_access.this_machine(user=user, acts_for_users=act_for_users)
+    access = proxy_access.Alone(user=user, key=key, acts_for_users=act_for_users)
     with settings.store() as store:
         click.echo(f"Memory for every client: base URL http://{host}:{port}/v1, upstream {where.openai}", err=True)
-        uvicorn.run(proxy_app(store, where, resolve), host=host, port=port, log_level="warning")
+        uvicorn.run(proxy_app(store, where, access), host=host, port=port, log_level="warning")

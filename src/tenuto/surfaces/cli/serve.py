@@ -22,6 +22,8 @@ from tenuto.surfaces.cli.shared import Settings
 @click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="Processes.")
 @click.option("--redis", help="redis://…: limits and live updates shared by several processes.")
 @click.option("--model", help="Such as openai:gpt-4.1-mini.")
+@click.option("--upstream", metavar="URL", help="OpenAI-compatible server behind the memory proxy. [$TENUTO_UPSTREAM]")
+@click.option("--anthropic-upstream", metavar="URL", help="The same for Anthropic's /v1/messages.")
 @click.option("--certificate", type=click.Path(exists=True), help="TLS certificate (PEM).")
 @click.option("--certificate-key", type=click.Path(exists=True), help="Its key (PEM).")
 @click.option("--behind", metavar="ADDRESS", help="A reverse proxy whose X-Forwarded-For is believed.")
@@ -30,7 +32,8 @@ from tenuto.surfaces.cli.shared import Settings
 @click.pass_obj
 def serve(
     settings: Settings, host: str, port: int, names: tuple[str, ...], workers: int, redis: str | None,
-    model: str | None, certificate: str | None, certificate_key: str | None,
+    model: str | None, upstream: str | None, anthropic_upstream: str | None, certificate: str | None,
+    certificate_key: str | None,
     behind: str | None, no_link: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve everything over HTTP, and print a link that signs your browser in."""
@@ -40,6 +43,7 @@ def serve(
     serving = serving_module.Serving(
         db=settings.db, redis=redis, host=host, port=port, names=names, workers=workers, certificate=certificate,
         certificate_key=certificate_key, behind=behind, logs=not quiet, options=options,
+        upstream=serving_module.upstream_of(upstream, anthropic_upstream),
     )  # fmt: skip
     listener = serving_module.listen(serving)
     if port == 0:

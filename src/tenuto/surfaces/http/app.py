@@ -26,26 +26,49 @@ from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
-from tenuto.surfaces.http.verbs import health, listings, memory, operator, privacy, seeds, talk, time
+from tenuto.surfaces.http.proxy import proxy_of
+from tenuto.surfaces.http.verbs import (
+    health,
+    learning,
+    listings,
+    memory,
+    operator,
+    privacy,
+    seeds,
+    talk,
+    time,
+    transfer,
+)
 from tenuto.surfaces.http.watch import Metrics, Watch
+from tenuto.surfaces.proxy import Upstream
 from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
-    listings.routes, privacy.routes, events.routes, seeds.routes,
+    listings.routes, privacy.routes, transfer.routes, learning.routes, events.routes, seeds.routes,
     operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
-`docs/api.md` explains paging, idempotency keys, conditional requests and live events.
+`docs/http.md` explains paging, idempotency keys, conditional requests and live events.
 """
 
 
-def create_app(store: Tenuto, *, hosts: Iterable[str] = LOOPBACK, limiter: Limiter | None = None) -> FastAPI:
-    """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered."""
+def create_app(
+    store: Tenuto,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    limiter: Limiter | None = None,
+    upstream: Upstream | None = None,
+) -> FastAPI:
+    """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered.
+
+    ``upstream``: where the memory proxy sends chats; without one there is no proxy.
+    """
     metrics = Metrics(os.getpid())
     door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
+    proxy = proxy_of(store, upstream) if upstream is not None else None
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -53,6 +76,8 @@ def create_app(store: Tenuto, *, hosts: Iterable[str] = LOOPBACK, limiter: Limit
         async with contextlib.AsyncExitStack() as stack:
             if mcp is not None:
                 await stack.enter_async_context(mcp.running())
+            if proxy is not None:
+                stack.push_async_callback(proxy.aclose)
             yield
             app.state.feed.stop()
 
@@ -67,6 +92,8 @@ def create_app(store: Tenuto, *, hosts: Iterable[str] = LOOPBACK, limiter: Limit
     app.include_router(actions.routes)
     if mcp is not None:
         app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
+    if proxy is not None:
+        app.router.routes.extend(proxy.routes())
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

@@ -20,7 +20,7 @@ from typing import Any
 
 import uvicorn
 
-from tenuto import engine
+from tenuto import engine, settings
 from tenuto.access import keys
 from tenuto.access.decide import usable
 from tenuto.engine import Tenuto
@@ -30,6 +30,7 @@ from tenuto.records.access import KeyKind
 from tenuto.surfaces.http.app import create_app
 from tenuto.surfaces.http.guard import LOOPBACK
 from tenuto.surfaces.http.protocol import patient_for
+from tenuto.surfaces.proxy import Upstream
 
 LOG = logging.getLogger("tenuto.serve")
 HEAD_BYTES = 32 * 1024
@@ -52,6 +53,8 @@ class Serving:
     behind: str | None = None
     """The address of a reverse proxy whose forwarded headers are believed."""
     logs: bool = True
+    upstream: Upstream | None = None
+    """Where the memory proxy sends chats."""
     options: tuple[tuple[str, Any], ...] = ()
     """More keyword arguments of ``tenuto.open``."""
 
@@ -65,6 +68,14 @@ class Serving:
         own = "127.0.0.1" if self.host in ("0.0.0.0", "::") else f"[{self.host}]" if ":" in self.host else self.host
         host = self.names[0] if self.names else own
         return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
+
+
+def upstream_of(openai: str | None, anthropic: str | None) -> Upstream | None:
+    """What the operator named, on the command line or in the environment; the key only there."""
+    openai = openai or settings.connection("upstream")
+    if openai is None and anthropic is None:
+        return None
+    return Upstream(openai=openai, anthropic=anthropic, key=settings.connection("upstream_key"))
 
 
 def open_store(serving: Serving) -> Tenuto:
@@ -156,7 +167,7 @@ def _start(context: Any, serving: Serving, listener: socket.socket) -> BaseProce
 
 def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
     policy = store.deps.policy.server
-    app = create_app(store, hosts=serving.hosts, limiter=limiter(serving.redis))
+    app = create_app(store, hosts=serving.hosts, limiter=limiter(serving.redis), upstream=serving.upstream)
     config = uvicorn.Config(
         app,
         http=patient_for(policy.header_wait.total_seconds()),

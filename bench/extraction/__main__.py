@@ -1,0 +1,3 @@
+from bench.extraction.run import main
+
+main()

@@ -1,0 +1,36 @@
+"""The hand-written table of bench/extraction and its small talk hold, with the embedder that ships."""
+
+import pytest
+from bench.extraction import cases, smalltalk
+
+from tenuto.policy import MemoryPolicy
+from tenuto.providers.embed import LocalEmbedder
+
+
+@pytest.fixture(scope="module")
+def embedder() -> LocalEmbedder:
+    return LocalEmbedder()
+
+
+def test_at_least_nineteen_of_twenty_cases_are_right(embedder):
+    table = cases.load()
+    wrong = {case["id"]: found for case in table if (found := cases.check(case, embedder))}
+    assert len(table) >= 150
+    assert len(wrong) <= 0.05 * len(table), wrong
+
+
+def test_the_table_can_fail(embedder):
+    case = {
+        "family": "supersession",
+        "said": ["I live in Oslo", "I live in Bergen"],
+        "current": ["Oslo"],
+        "gone": ["Bergen"],
+    }
+    assert len(cases.check(case, embedder)) == 2
+
+
+def test_small_talk_leaves_next_to_nothing():
+    lines = smalltalk.load()
+    junk = [line for line in lines if smalltalk.kept(line, MemoryPolicy().keep_confidence)]
+    assert len(lines) >= 200
+    assert len(junk) <= 0.05 * len(lines), junk
