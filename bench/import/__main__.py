@@ -102,7 +102,7 @@ def fast_path(folder: Path, count: int, said: list[str]) -> None:
         again = time.perf_counter()
         ana.recall(query, limit=5, kinds=["message"])
         print(f"  found by words after {wall + found:.1f} s in all (first search {found:.1f} s, then "
-              f"{(time.perf_counter() - again) * 1e3:.0f} ms); first hit right: {same(hits[0].text, query)}")  # fmt: skip
+              f"{(time.perf_counter() - again) * 1e3:.0f} ms); right: {same(hits[0].text, query)}")  # fmt: skip
         middle = marks[len(marks) // 2] if marks else before
         print(
             f"  peak memory {before:.0f} MB before, {middle:.0f} at half, {marks[-1]:.0f} MB at the end of the import"
