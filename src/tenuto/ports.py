@@ -104,6 +104,9 @@ class Transaction(Reader, Protocol):
     def remove(self, type_: type[Any], *ids: str) -> int:
         """Delete rows for good (and what the engine indexes of them). For forgetting, put a new status instead."""
 
+    def clear(self, type_: type[Any]) -> None:
+        """Delete every row of one type, to write them again under another key. Not a way to forget."""
+
     def index(self, *entries: Entry) -> None:
         """Insert or replace index entries. Each gets the user's next number."""
 
