@@ -14,6 +14,7 @@ BIN := $(VENV)/bin
 PY_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 export UV_PYTHON_DOWNLOADS := never
 export UV_NO_PROGRESS := 1
+export UV_SYSTEM_CERTS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # Stamps: each says "this step was done after the files it depends on last changed".

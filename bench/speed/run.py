@@ -2,9 +2,10 @@
 
     python -m bench.speed [--full] [--peers --data DIR] [--postgres URL] [--users 1000]
 
-One user with 1,000 … 100,000 (``--full``: 1,000,000) items on SQLite; many users with 100 items each on PostgreSQL. Times are
-of ``UserMemory.recall(query, limit=10)``; "no embedding" means that the query's vector was at hand. The floor is the time to
-embed the query, and one matrix-vector product over the user's vectors. A shared machine: read ratios, not milliseconds.
+One user with 1,000 … 100,000 (``--full``: 1,000,000) items on SQLite; many users with 100 items each on PostgreSQL.
+Times are of ``UserMemory.recall(query, limit=10)``; "no embedding" means that the query's vector was at hand. The floor
+is the time to embed the query, and one matrix-vector product over the user's vectors. A shared machine: read ratios,
+not milliseconds.
 """
 
 from __future__ import annotations
@@ -35,20 +36,25 @@ class AtHand:
 
 
 def milliseconds(call, arguments) -> np.ndarray:
+    """Wall time and processor time of each call, one row each: on a busy machine only the second can be compared."""
     taken = []
     for argument in arguments:
-        start = time.perf_counter()
+        start, busy = time.perf_counter(), time.process_time()
         call(argument)
-        taken.append(1000 * (time.perf_counter() - start))
-    return np.array(taken)
+        taken.append((time.perf_counter() - start, time.process_time() - busy))
+    return 1000 * np.array(taken).T
 
 
 def row(name: str, taken: np.ndarray) -> str:
-    return f"    {name:38} p50 {np.percentile(taken, 50):9.2f} ms   p95 {np.percentile(taken, 95):9.2f} ms"
+    wall, busy = (np.percentile(times, (50, 95)) for times in taken)
+    return f"    {name:38}{wall[0]:10.2f}{wall[1]:10.2f}{busy[0]:14.2f}{busy[1]:10.2f}"
+
+
+HEAD = f"    {'milliseconds':38}{'wall p50':>10}{'p95':>10}{'processor p50':>14}{'p95':>10}"
 
 
 def one_user(count: int, queries: int, local: LocalEmbedder) -> float:
-    """One user of ``count`` items on SQLite; the warm p95."""
+    """One user of ``count`` items on SQLite; the warm p95 of processor time."""
     gc.collect()
     at_hand = AtHand(local)
     made_up = MadeUp(local.model, local.dimension)
@@ -67,21 +73,22 @@ def one_user(count: int, queries: int, local: LocalEmbedder) -> float:
         warm = milliseconds(ana.recall, asked[1:])
         index = next(iter(store.deps.indexes._slots.values())).index
         matrix = np.concatenate([piece for _, piece in index.view().pieces])[:count]
-        product = milliseconds(lambda text: matrix @ at_hand.known[text], asked[1:])
+        product = milliseconds(lambda text, matrix=matrix: matrix @ at_hand.known[text], asked[1:])
         ana.observe("one more thing to say", at=None)
         at_hand.known |= {"one more thing to say": made_up.vectors(1)[0]}
         fresh = milliseconds(ana.recall, asked[1:2])
         size = sum(file.stat().st_size for file in path.parent.iterdir())
         print(
-            f"  {count:,} items ({written:.1f} s to write, {size / 1e6:,.0f} MB on disk, {index.nbytes / 1e6:,.0f} MB index)"
+            f"  {count:,} items ({written:.1f} s to write, {size / 1e6:,.0f} MB on disk, "
+            f"{index.nbytes / 1e6:,.0f} MB index)"
         )
         print(row("recall, warm, no embedding", warm))
-        print(f"    {'recall, cold (first query)':38}     {cold[0]:9.1f} ms")
-        print(f"    {'recall right after one new message':38}     {fresh[0]:9.2f} ms")
+        print(row("recall, cold (first query)", cold))
+        print(row("recall right after one new message", fresh))
         print(row("floor: one matrix-vector product", product))
         del matrix, index
         store.close()
-    return float(np.percentile(warm, 95))
+    return float(np.percentile(warm[1], 95))
 
 
 def embedding(local: LocalEmbedder, queries: int) -> None:
@@ -134,21 +141,22 @@ def main() -> None:
     given = parser.parse_args()
     local = LocalEmbedder()
     print("One user, SQLite")
+    print(HEAD)
     embedding(local, given.queries)
     sizes = given.sizes or [1000, 10_000, 100_000, *([1_000_000] if given.full else [])]
     warm = {size: one_user(size, given.queries, local) for size in sizes}
     if 10_000 in warm and 100_000 in warm:
-        print(f"  from 10,000 to 100,000 items the warm p95 grows {warm[100_000] / warm[10_000]:.1f} times")
+        print(f"  from 10,000 to 100,000 items the warm p95 (processor) grows {warm[100_000] / warm[10_000]:.1f} times")
     if not given.no_postgres:
         print("\nMany users")
         users = given.users or (10_000 if given.full else 1000)
         if given.postgres:
             many_users(given.postgres, users, 100, local)
         else:
-            from tests.servers import fresh_database, postgres_url, stop_servers
+            from tests import servers
 
-            many_users(fresh_database(postgres_url()), users, 100, local)
-            stop_servers()
+            many_users(servers.fresh_database(), users, 100, local)
+            servers.stop_all()
     if given.peers:
         from bench.speed import peers
 
