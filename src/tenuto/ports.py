@@ -153,6 +153,9 @@ class Store(Protocol):
     def address(self, channel: str, address: str) -> AbstractContextManager[AddressBook]:
         """One address, to claim or release it and to keep its challenges; an exception undoes all of it."""
 
+    def rekey_addresses(self) -> int:
+        """Replace addresses that stand in the clear by their stand-ins, once a store is sealed; how many."""
+
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         """Call ``callback(user, seq)`` after each commit that wrote events of a user; ``seq`` is the last one's."""
 

@@ -1,4 +1,5 @@
 """The seeds' timeline, step by step, and the outcomes that bad input must have."""
+# Over 400 lines: one small test per rule of the timeline, all on the same world.
 
 from __future__ import annotations
 

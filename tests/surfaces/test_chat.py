@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import select
@@ -181,11 +182,8 @@ def test_control_c_stops_the_answer_and_then_the_chat(served, upstream, tmp_path
     os.kill(pid, signal.SIGINT)
     screen.wait_for(b"(stopped)")
     screen.wait_for(b"> ")
-    os.kill(pid, signal.SIGINT)
-    screen.wait_for(b"Once more")
-    screen.wait_for(b"> ")
-    os.kill(pid, signal.SIGINT)
-    assert wait_for_exit(pid, terminal) == 0, screen.shown
+    assert leave(pid, screen) == 0
+    assert b"Once more to leave." in screen.shown
     with tenuto.open(tmp_path / "chat.db") as store:
         user, assistant = store.user("me").messages()
     assert user.content == "Tell me everything"
@@ -204,23 +202,26 @@ class Screen:
         deadline = time.monotonic() + seconds
         while (found := self.shown.find(words, self._read)) < 0:
             assert time.monotonic() < deadline, self.shown[-500:]
-            if select.select([self._terminal], [], [], 0.1)[0]:
-                self.shown += os.read(self._terminal, 65536)
+            self.read(0.1)
         self._read = found + len(words)
 
+    def read(self, seconds: float) -> None:
+        if select.select([self._terminal], [], [], seconds)[0]:
+            with contextlib.suppress(OSError):  # the other side is gone
+                self.shown += os.read(self._terminal, 65536)
 
-def wait_for_exit(pid: int, terminal: int, seconds: float = 20) -> int:
+
+def leave(pid: int, screen: Screen, seconds: float = 60) -> int:
+    """Press Ctrl-C until the chat ends: one that comes just before the line is read gets lost."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            os.close(terminal)
-            return os.waitstatus_to_exitcode(status)
-        if select.select([terminal], [], [], 0.05)[0]:
-            try:
-                os.read(terminal, 65536)
-            except OSError:
-                continue
+        os.kill(pid, signal.SIGINT)
+        pause = time.monotonic() + 3
+        while time.monotonic() < pause:
+            screen.read(0.1)
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     raise AssertionError("the chat did not end")

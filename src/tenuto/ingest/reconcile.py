@@ -9,7 +9,6 @@ and "allergic to penicillin" are near neighbours and must not be merged).
 Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the
 one value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
 """
-# Over 400 lines: the questions that are asked of a proposal, in their order; taken apart the order would be lost.
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int
             if progress is not None:
                 progress(user)
         after = page[-1]
+    deps.store.rekey_addresses()
     if deps.store.fact(STATE) == CONVERTING:
         deps.store.set_fact(STATE, SEALED)
         _vault(deps).converting = False

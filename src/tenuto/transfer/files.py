@@ -89,6 +89,12 @@ def _parsed(chosen: Format, source: Source, options: Options) -> Iterator[Parsed
         yield from chosen.parse(source, options)
     except RecursionError:
         raise InputError(f"{source.name} is nested too deeply to be an export.", code="import_damaged") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError) as error:
+        raise InputError(
+            f"{source.name} is not a {chosen.title} as it is known here ({type(error).__name__}: {error}). What was "
+            "imported before stays.",
+            code="import_damaged",
+        ) from error
 
 
 def _options(deps: Deps, scope: Scope, names: Iterable[str], timezone: str) -> Options:

@@ -19,6 +19,7 @@ from tenuto.records.memory import Domain, Kind, Memory, Status, Todo, TodoStatus
 from tenuto.records.operations import JobStatus
 from tenuto.records.recall import Hit
 from tenuto.surfaces.http import names
+from tenuto.surfaces.http.verbs.transfer import exported
 from tenuto.surfaces.web import charts, diff, graph
 from tenuto.surfaces.web.rendering import page, static
 from tenuto.surfaces.web.routing import Viewer, page_needs, router, show
@@ -271,10 +272,13 @@ def privacy(request: Request, person: Viewer, cursor: str | None = None) -> Resp
         log=log.items,
         next=log.next,
         plan=person.purge(dry_run=True),
-        exportable=hasattr(person, "export"),
-        auditable=hasattr(person, "verify_audit"),
-        proof=None,
     )
+
+
+@routes.get("/u/{user}/privacy/export", **page_needs(Need.READ))
+def export(request: Request, person: Viewer) -> Response:
+    """Everything as one file."""
+    return exported(person, "jsonl")
 
 
 @routes.get("/system", **page_needs(Need.ADMIN, about_user=False))
