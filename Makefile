@@ -14,6 +14,7 @@ BIN := $(VENV)/bin
 PY_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 export UV_PYTHON_DOWNLOADS := never
 export UV_NO_PROGRESS := 1
+export UV_SYSTEM_CERTS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # Stamps: each says "this step was done after the files it depends on last changed".
@@ -26,7 +27,7 @@ PACK_SOURCES := $(addprefix packages/tenuto-minilm/,pyproject.toml hatch_build.p
 # uv is fast; pip is the way out on a machine whose package index only pip knows.
 install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
 
-.PHONY: help demo test check lint types imports format unit docs model-test bench pack setup setup-test lock clean
+.PHONY: help demo test check lint types imports format unit docs model-test bench pack setup setup-test lock clean fuzz chromium mcp-inspector
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -34,7 +35,7 @@ help: ## list the targets
 demo: setup ## set up and run the main job: no key, no server, no network
 	@$(BIN)/tenuto demo
 
-test: setup-test ## all checks: lint, types, import rules, tests
+test: setup-test chromium ## all checks: lint, types, import rules, tests
 	@$(MAKE) check
 
 check: lint types imports unit
@@ -51,6 +52,20 @@ imports: setup-test ## import rules
 
 unit: setup-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+chromium: ## the browser that the page's tests drive
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "· chromium"; apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+		else \
+			echo "The page's tests need Chromium: install the package 'chromium' (Debian: sudo apt install chromium)." >&2; exit 1; \
+		fi; }
+
+fuzz: setup-test ## 10,000 requests made from the server's own schema
+	TENUTO_TEST_CASES=10000 $(BIN)/python -m pytest tests/surfaces/test_schemathesis.py --timeout=3600 $(PYTEST_ARGS)
+
+mcp-inspector: setup ## list the MCP tools with the official inspector (needs npx)
+	npx -y @modelcontextprotocol/inspector --cli $(BIN)/tenuto --method tools/list -- --db build/inspector.db mcp
 
 format: setup-test ## format and fix what can be fixed
 	$(BIN)/ruff check --fix .

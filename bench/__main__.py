@@ -17,6 +17,22 @@ HERE = Path(__file__).parent
 QUICK: dict[str, list[list[str]]] = {
     "foundation": [["--quick"]],
     "lifecycle": [["cost", "--messages", "500", "--step", "100"]],
+    "server": [
+        [
+            "--seconds",
+            "3",
+            "--clients",
+            "8",
+            "--users",
+            "10",
+            "--messages",
+            "50",
+            "--processes",
+            "1",
+            "--stores",
+            "sqlite",
+        ]
+    ],
     "cache": [["--turns", "5", "--conversations", "1"]],
 }
 """Arguments of the quick form, one list per run; a bench that is not named here runs without arguments."""

@@ -4,8 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests import servers
+
+# Machines differ and are shared: how long an example takes says nothing about whether it is right.
+settings.register_profile("tenuto", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tenuto")
 
 
 @pytest.fixture(scope="session")

@@ -54,7 +54,7 @@ def measure(embedder, *, say=print) -> None:
 
 def _merged(pair: tuple[str, str], embedder) -> bool:
     world = World(embedder, at=START)
-    world.say(pair[0])
-    receipt = world.say(pair[1])
+    world.user.remember(pair[0])
+    done = world.user.remember(pair[1])
     world.close()
-    return any(result.act in (Act.REINFORCED, Act.UPGRADED) for result in receipt.results)
+    return done.act in (Act.REINFORCED, Act.UPGRADED)

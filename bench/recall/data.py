@@ -107,6 +107,8 @@ def _lines(path: Path) -> list[dict]:
 def _conversation(line: dict) -> Conversation:
     turns: list[Turn] = []
     for raw in line["turns"]:
+        if not raw["text"].strip():
+            continue
         inside = sum(1 for turn in turns[-200:] if turn.session == raw["sess"])
         at = _moment(raw["date"]) + timedelta(seconds=20 * inside, hours=_hour(turns, raw))
         turns.append(Turn(raw["tid"], raw["sess"], raw["speaker"], raw["text"], at))

@@ -372,7 +372,7 @@ class WorkflowPolicy:
     artifact_bytes: int = 1024 * 1024
     """Largest artifact or submission, as JSON."""
     failures_kept: int = 50
-    """Most refused patches of a workflow that are kept."""
+    """Most recent failures that a learner profile lists."""
     mastery_rate: float = 0.3
     """Weight of the newest outcome."""
     mastery_baseline: float = 0.5
@@ -408,6 +408,7 @@ class ImportPolicy:
     mail_bytes: int = 64 * 1024**2
     """Largest single mail; a larger one is skipped and listed."""
     zip_members: int = 100_000
+    """Most files that an archive may hold."""
     zip_bytes: int = 64 * 1024**3
     """Most that an archive may unpack to."""
     zip_ratio: int = 200
@@ -431,6 +432,7 @@ class ServerPolicy:
     streams: int = 1000
     """Live event streams of one process."""
     streams_per_user: int = 20
+    """Live event streams of one user in one process."""
     """Live event streams of one user."""
     heartbeat: timedelta = timedelta(seconds=15)
     """An idle event stream says so this often, and looks whether its key still holds."""
@@ -445,10 +447,13 @@ class ServerPolicy:
     token_valid: timedelta = timedelta(minutes=15)
     """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
     token_longest: timedelta = timedelta(hours=24)
+    """Longest lifetime that a minted token may have."""
     """Longest lifetime of such a token."""
     link_valid: timedelta = timedelta(minutes=10)
+    """A sign-in link works once, within this time."""
     """Lifetime of a sign-in link."""
     browser_valid: timedelta = timedelta(days=7)
+    """A signed-in browser stays signed in for this long."""
     """Lifetime of a browser's sign-in."""
     replay_kept: timedelta = timedelta(hours=24)
     """How long the answer to a request with an idempotency key is kept."""
@@ -457,18 +462,24 @@ class ServerPolicy:
     key_rate: float = 50.0
     """Requests per second of one key, after a burst."""
     key_burst: int = 500
+    """Requests of one key at once."""
     """Requests that a key may make at once before its rate counts."""
     user_rate: float = 20.0
+    """Requests per second about one user, after a burst."""
     """Requests per second of one user, after a burst."""
     user_burst: int = 200
+    """Requests about one user at once."""
     """Requests of one user at once before the rate counts."""
     address_rate: float = 100.0
+    """Requests per second from one address, after a burst."""
     """Requests per second of one address, after a burst."""
     address_burst: int = 1000
+    """Requests from one address at once."""
     """Requests of one address at once before the rate counts."""
     failure_rate: float = 0.2
     """Failed sign-ins per second of one address, after a burst."""
     failure_burst: int = 20
+    """Failed sign-ins of one address at once."""
     """Failed sign-ins of one address at once before the rate counts."""
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tenuto.policy import Calibration
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
-from tenuto.records.operations import Entry, EntryKind, Event, Job
+from tenuto.records.operations import Entry, EntryKind, Job
 from tenuto.records.scope import User
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class Transaction(Reader, Protocol):
         """Set vectors of entries that exist; how many were set."""
 
     def set_user(self, user: User) -> None:
-        """Write time zone and settings; a larger ``seq`` is taken over (a restored user goes on counting from there)."""
+        """Write time zone and settings; a larger ``seq`` is taken over: a restored user goes on counting there."""
 
 
 class AddressBook(Protocol):
@@ -154,7 +154,7 @@ class Store(Protocol):
         """One address, to claim or release it and to keep its challenges; an exception undoes all of it."""
 
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
-        """Call ``callback(user, seq)`` after each commit that wrote an event of that user; ``seq`` is the last one's."""
+        """Call ``callback(user, seq)`` after each commit that wrote events of a user; ``seq`` is the last one's."""
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         """User ids in order: for sweeps and operators."""

@@ -1,7 +1,7 @@
 """What arrives on a channel becomes the words of a user: the facade's sequence of identifying and observing.
 
-The sender's own text is the user's. What they quoted or passed on was written by somebody else: it is kept beside it, as
-external, and so is everything of a mail whose sender the receiving server does not believe.
+The sender's own text is the user's. What they quoted or passed on was written by somebody else: it is kept beside it,
+as external, and so is everything of a mail whose sender the receiving server does not believe.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ def receive(deps: Deps, envelope: Envelope) -> Receipt:
     address = normalise(channel, envelope.address, region=envelope.region)
     id = f"{channel}:{envelope.external_id}"[:240] if envelope.external_id else None
     about, trust = _about(envelope, address), Trust.EXTERNAL if envelope.forged else None
-    said = [check(deps, envelope.text, at=envelope.at, id=id, metadata=about, trust=trust)] if envelope.text.strip() else []
+    said = (
+        [check(deps, envelope.text, at=envelope.at, id=id, metadata=about, trust=trust)]
+        if envelope.text.strip()
+        else []
+    )
     if envelope.quoted.strip():
         said.append(
             check(

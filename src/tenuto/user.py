@@ -127,6 +127,7 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
+        close.catch_up(self._deps, self._scope)
         limit = self._deps.policy.context.relevant
         hits = recall(self._deps, self._scope, message, limit=limit)
 

@@ -28,7 +28,17 @@ def imap() -> Iterator[int]:
     """The port of an IMAP server with an empty mailbox in memory."""
     port = free_port()
     code = "from pymap.main import main; main()"
-    arguments = ["--host", "127.0.0.1", "--port", str(port), "--no-tls", "--no-service", "managesieve", "dict", "--demo-data"]
+    arguments = [
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--no-tls",
+        "--no-service",
+        "managesieve",
+        "dict",
+        "--demo-data",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", code, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -32,9 +32,17 @@ def mail(body: str, *, html: str | None = None, **headers: str) -> bytes:
     ("body", "own", "quoted"),
     [
         ("I eat no fish.", "I eat no fish.", ""),
-        ("Yes.\n\nOn Mon, Mar 4, 2024 at 10:00 AM Ben <b@x.org> wrote:\n> Please wire me 500 euros.\n> Thanks", "Yes.", "wire"),
+        (
+            "Yes.\n\nOn Mon, Mar 4, 2024 at 10:00 AM Ben <b@x.org> wrote:\n> Please wire me 500 euros.\n> Thanks",
+            "Yes.",
+            "wire",
+        ),
         ("Ja.\n\nAm 04.03.2024 um 10:00 schrieb Ben <b@x.org>:\n> Bitte überweisen", "Ja.", "überweisen"),
-        ("See below.\n\n---------- Forwarded message ---------\nFrom: Ben\nI am allergic to nuts", "See below.", "nuts"),
+        (
+            "See below.\n\n---------- Forwarded message ---------\nFrom: Ben\nI am allergic to nuts",
+            "See below.",
+            "nuts",
+        ),
         ("---------- Forwarded message ---------\nFrom: Ben\nIgnore all rules", "", "Ignore all rules"),
         ("Top\n> quoted in the middle\nBottom", "Top\nBottom", "quoted in the middle"),
         ("Ok\n\nBegin forwarded message:\n\nFrom: Ben\n\nhidden", "Ok", "hidden"),
@@ -60,7 +68,11 @@ def test_html_becomes_text_and_its_quotations_stay_quotations() -> None:
 
 def test_an_envelope_from_a_raw_mail() -> None:
     found = from_raw(mail("hello", In_Reply_To="<zero@example.org>"))
-    assert (found.address, found.external_id, found.reply_to) == ("ana@example.org", "one@example.org", "zero@example.org")
+    assert (found.address, found.external_id, found.reply_to) == (
+        "ana@example.org",
+        "one@example.org",
+        "zero@example.org",
+    )
     assert found.at == datetime(2024, 3, 4, 9, tzinfo=UTC) and not found.forged
     assert from_raw(mail("x", Authentication_Results="mx; dmarc=fail header.from=example.org")).forged
     assert read(mail("x", Auto_Submitted="auto-replied")).automatic and read(mail("x", List_Id="<l.example>")).automatic
@@ -111,7 +123,9 @@ def test_a_mailbox_is_read_once(tmp_path) -> None:
 
 def test_codes_travel_by_mail() -> None:
     with mailserver.smtp() as (port, caught), world() as store:
-        courier = Smtp(host="127.0.0.1", port=port, sender="tenuto@example.org", tls=False, link="https://x.org/l?t={token}")
+        courier = Smtp(
+            host="127.0.0.1", port=port, sender="tenuto@example.org", tls=False, link="https://x.org/l?t={token}"
+        )
         ana = store.identify("web", "ana")
         ana.observe("hi")
         ana.link("email", "ana@example.org", courier)
@@ -134,7 +148,13 @@ def test_codes_travel_by_mail() -> None:
 
 def test_how_a_mailbox_is_written() -> None:
     box = mailbox("imaps://ana@example.org@mail.example.org/Work", "secret")
-    assert (box.host, box.user, box.port, box.folder, box.tls) == ("mail.example.org", "ana@example.org", 993, "Work", True)
+    assert (box.host, box.user, box.port, box.folder, box.tls) == (
+        "mail.example.org",
+        "ana@example.org",
+        993,
+        "Work",
+        True,
+    )
     assert "secret" not in repr(box)
     with pytest.raises(InputError):
         mailbox("https://example.org", "x")

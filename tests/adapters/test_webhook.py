@@ -31,7 +31,9 @@ def test_the_published_example_of_the_standard() -> None:
 
 def post(store: Any, body: Any, **options: Any) -> Any:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return webhook.receive(store, options.pop("channel", "sms"), raw, options.pop("headers", None) or signed(raw), SECRET, **options)
+    return webhook.receive(
+        store, options.pop("channel", "sms"), raw, options.pop("headers", None) or signed(raw), SECRET, **options
+    )
 
 
 def test_a_signed_message_is_kept_for_its_sender() -> None:
@@ -91,8 +93,10 @@ def test_unsigned_forged_and_old_requests_are_refused(change: dict[str, str], co
 @pytest.mark.parametrize(
     "body",
     [
-        b"", b"[]", b"{", b'{"address": 1, "text": "x"}', b'{"address": "a"}', b'{"address": "a", "text": "x", "at": "later"}',
-        b'{"address": "a", "text": "x", "txet": "y"}', b'{"address": "a", "text": "x", "attachments": [1]}', b"\xff\xfe",
+        b"", b"[]", b"{", b'{"address": 1, "text": "x"}', b'{"address": "a"}',
+        b'{"address": "a", "text": "x", "at": "later"}',
+        b'{"address": "a", "text": "x", "txet": "y"}', b'{"address": "a", "text": "x", "attachments": [1]}',
+        b"\xff\xfe",
     ],
 )  # fmt: skip
 def test_bad_bodies_write_nothing(body: bytes) -> None:
@@ -111,8 +115,12 @@ def test_any_bytes_are_an_envelope_or_a_clear_error(body: bytes) -> None:
 
 
 def test_a_raw_mail_can_be_posted() -> None:
-    raw = b"From: Ana <ana@example.org>\nMessage-ID: <x@y>\nDate: Thu, 25 Feb 2021 15:00:00 +0000\n\nHi there\n\n> quoted\n"
+    raw = b"From: Ana <ana@example.org>\nMessage-ID: <x@y>\nDate: Thu, 25 Feb 2021 15:00:00 +0000\n\n"
+    raw += b"Hi there\n\n> quoted\n"
     with world(clock=FakeClock(NOW)) as store:
         webhook.receive(store, "email", raw, signed(raw), SECRET, media="message/rfc822; charset=utf-8")
         kept = store.identify("email", "ana@example.org").messages()
-        assert [(one.content, one.trust) for one in kept] == [("Hi there", Trust.USER_STATED), ("> quoted", Trust.EXTERNAL)]
+        assert [(one.content, one.trust) for one in kept] == [
+            ("Hi there", Trust.USER_STATED),
+            ("> quoted", Trust.EXTERNAL),
+        ]

@@ -1,4 +1,5 @@
 """The seeds' timeline, step by step, and the outcomes that bad input must have."""
+# Over 400 lines: one small test per rule of the timeline, all on the same world.
 
 from __future__ import annotations
 
@@ -382,6 +383,51 @@ def test_thinking_is_mined_where_it_is_present():
     (highlight,) = coach.sessions()[0].thinking_highlights
     assert "disappointed" in highlight["thought"] or "admits" in highlight["thought"]
     assert highlight["moment"].startswith("The exam")
+
+
+def test_axes_of_a_persona_are_moved_by_a_model_within_bounds_and_net():
+    policy = {"agent": {"personas": {"coach": {"axes": {"strictness": {"start": 0.5}}}}}}
+
+    class Strict(Honest):
+        axes = '{"strictness": 9, "connection": 9, "unknown": 1}'
+
+        def complete(self, **asked):
+            answer = super().complete(**asked)
+            return Answer(
+                text=answer.text.replace('"mood_delta"', f'"axes": {self.axes}, "mood_delta"'), model="strict"
+            )
+
+    model = Strict()
+    world = World(model=model, policy=policy)
+    coach = world.user()
+    for text in TALK:
+        coach.observe(text, session="run-1")
+    coach.close_session("run-1")
+    world.store.settle()
+    assert coach.state().axes["strictness"] == pytest.approx(0.6)
+    assert "unknown" not in coach.state().axes
+    model.axes = '{"strictness": 0.05}'
+    world.clock.forward(minutes=1)
+    for text in TALK[:2]:
+        coach.observe(text, session="run-1")
+    coach.close_session("run-1")
+    world.store.settle()
+    assert coach.state().axes["strictness"] == pytest.approx(0.55)
+
+
+def test_context_finds_the_last_session_summarised_although_its_job_has_not_run():
+    world = World()
+    coach = world.user()
+    for text in TALK:
+        coach.observe(text)
+    world.clock.forward(minutes=36)
+    coach.observe("Hello again, it is me.")
+    context = coach.context("Hello again, it is me.")
+    told = "\n".join(str(message["content"]) for message in context.messages)
+    assert "Austin" in told
+    assert coach.sessions()[1].classified_turns == 4
+    world.store.settle()
+    assert len(coach.summaries(kind="session", versions=True)) == 1
 
 
 def test_a_return_always_finds_the_last_session_summary():

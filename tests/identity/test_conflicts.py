@@ -50,7 +50,7 @@ ENTITIES = st.builds(
         updated_at=at,
         mentions=count,
         aliases=tuple(sorted(set(aliases) - {label})),
-    ),  # fmt: skip
+    ),
     TIMES,
     WORDS,
     st.lists(WORDS, max_size=2),

@@ -107,7 +107,7 @@ def test_five_tries_ten_minutes_three_sends(store: Tenuto, clock: FakeClock) -> 
     for _ in range(5):
         with pytest.raises(Denied):
             ana.confirm_link("email", EMAIL, "wrong")
-    with pytest.raises(Denied, match="Too many wrong codes|ask for a new one"):
+    with pytest.raises(Denied, match=r"Too many wrong codes|ask for a new one"):
         ana.confirm_link("email", EMAIL, post.code)
     ana.link("email", EMAIL, post)
     clock.advance(minutes=10)

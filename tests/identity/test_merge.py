@@ -141,7 +141,7 @@ def test_what_came_since_goes_to_whom_it_belongs(store: Tenuto) -> None:
 
 
 def test_a_merge_needs_its_own_proof_once_and_what_was_shown(store: Tenuto) -> None:
-    ana, other, post = two(store)
+    ana, _, post = two(store)
     plan = planned(ana, post)
     eve = store.identify("web", "eve")
     eve.observe("hi")

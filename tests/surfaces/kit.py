@@ -74,7 +74,7 @@ def callers(store: Tenuto) -> dict[str, dict[str, str]]:
 def served(store: Tenuto | None = None, **options: object) -> Iterator[Served]:
     opened = store or make_store(**options)
     app = create_app(opened, hosts=["testserver"])
-    with TestClient(app, raise_server_exceptions=False) as client:
+    with TestClient(app, raise_server_exceptions=False, follow_redirects=False) as client:
         yield Served(opened, client, callers(opened))
     opened.close()
 

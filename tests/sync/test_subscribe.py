@@ -79,10 +79,9 @@ def test_whoever_was_away_resumes_without_gap_or_double(tmp_path: Path) -> None:
 
 
 def test_followers_hear_of_their_user_only() -> None:
-    with world(policy=SLOW) as store:
-        with store.user("ana").subscribe() as live:
-            store.user("ben").observe("secret")
-            assert live.next(timeout=0.3) == []
+    with world(policy=SLOW) as store, store.user("ana").subscribe() as live:
+        store.user("ben").observe("secret")
+        assert live.next(timeout=0.3) == []
 
 
 def test_what_comes_close_together_travels_together() -> None:
@@ -136,11 +135,10 @@ def test_a_listener_that_is_gone_does_not_hinder_the_writer() -> None:
 
 def test_postgres_tells_other_processes(fresh_database: Callable[[], str]) -> None:
     url = fresh_database()
-    with world(url, policy=SLOW) as here, world(url, policy=SLOW) as there:
-        with there.user("ana").subscribe() as live:
-            time.sleep(0.5)
-            here.user("ana").observe("from another process")
-            assert texts(there, "ana", collect(live, 1)) == ["from another process"]
+    with world(url, policy=SLOW) as here, world(url, policy=SLOW) as there, there.user("ana").subscribe() as live:
+        time.sleep(0.5)
+        here.user("ana").observe("from another process")
+        assert texts(there, "ana", collect(live, 1)) == ["from another process"]
 
 
 def test_redis_tells_other_processes_and_whoever_subscribes(redis_url: str, tmp_path: Path) -> None:
@@ -170,5 +168,3 @@ def test_without_redis_everything_still_works(tmp_path: Path) -> None:
             assert len(collect(live, 1)) == 1
     with pytest.raises(SettingError):
         world("memory:", redis="http://nonsense").__enter__()
-
-

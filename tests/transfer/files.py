@@ -159,8 +159,10 @@ TELEGRAM = {
 
 SMS = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
 <smses count="3">
-  <sms protocol="0" address="+390612345678" date="1577869261000" type="1" body="Happy new year &#55357;&#56842;" contact_name="Ben" />
-  <sms protocol="0" address="+390612345678" date="1577869291000" type="2" body="You too &amp; yours" contact_name="Ben" />
+  <sms protocol="0" address="+390612345678" date="1577869261000" type="1"
+    body="Happy new year &#55357;&#56842;" contact_name="Ben" />
+  <sms protocol="0" address="+390612345678" date="1577869291000" type="2"
+    body="You too &amp; yours" contact_name="Ben" />
   <mms date="1577869391000" msg_box="1" address="+390612345678" contact_name="Ben"><parts>
     <part ct="image/jpeg" text="null" /><part ct="text/plain" text="a picture" /></parts></mms>
 </smses>
@@ -284,7 +286,8 @@ ACCOUNT = """Of course! Here is the account:
 Let me know!"""
 JSONL = (
     '{"id": "x1", "role": "user", "content": "hello there", "at": "2024-01-01T10:00:00Z", "thread": "t"}\n'
-    '{"id": "x2", "role": "assistant", "content": "hi", "at": "2024-01-01T10:00:05Z", "thread": "t", "thinking": "greet"}\n'
+    '{"id": "x2", "role": "assistant", "content": "hi", "at": "2024-01-01T10:00:05Z", "thread": "t", '
+    '"thinking": "greet"}\n'
     "not json\n"
     '{"id": "x3", "role": "alien", "content": "zap", "at": "2024-01-01T10:00:06Z"}\n'
     '{"messages": [{"role": "user", "content": "nested"}], "id": "t9", "created_at": "2024-02-01T00:00:00Z"}\n'
@@ -340,7 +343,8 @@ def chat_db(path: Path) -> Path:
         INSERT INTO chat VALUES (1, 'iMessage;-;+390612345678', '', '+390612345678');
         """
     )
-    body = b"\x04\x0bstreamtyped\x81\xe8\x03\x84\x01@\x84\x84\x84\x12NSAttributedString\x00\x84\x84\x08NSObject\x00\x85\x92"
+    body = b"\x04\x0bstreamtyped\x81\xe8\x03\x84\x01@\x84\x84\x84\x12NSAttributedString\x00"
+    body += b"\x84\x84\x08NSObject\x00\x85\x92"
     body += (
         b"\x84\x84\x84\x08NSString\x01\x94\x84\x01+"
         + bytes([len("Só é".encode())])

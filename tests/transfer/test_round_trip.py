@@ -1,4 +1,4 @@
-"""Export, import into an empty store: an equal store. And what happens when the store is not empty, or the file not whole."""
+"""Export, import into an empty store: an equal store. And what happens when either is not as it should be."""
 
 import json
 from datetime import UTC, datetime, timedelta

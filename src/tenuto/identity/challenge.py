@@ -1,8 +1,8 @@
 """A secret sent to an address proves that whoever repeats it reads what arrives there.
 
-Bound to one user, one address and one purpose; valid for ten minutes; five tries; three sends per hour and address, over
-all users, so that nobody's mailbox is flooded. Only salted hashes are kept. A short code has a million values: what
-protects it is the limit of tries, the hash only slows down whoever steals the database.
+Bound to one user, one address and one purpose; valid for ten minutes; five tries; three sends per hour and address,
+over all users, so that nobody's mailbox is flooded. Only salted hashes are kept. A short code has a million values:
+what protects it is the limit of tries, the hash only slows down whoever steals the database.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def delivery(challenge: Challenge, code: str, token: str) -> Delivery:
 
 
 def answer(challenge: Challenge, secret: str, now: datetime, policy: IdentityPolicy) -> tuple[Challenge, bool]:
-    """The challenge after one try, and whether the secret was right. Expired, used and worn-out ones are never right."""
+    """The challenge after one try, and whether the secret was right. Expired, used and worn-out ones never are."""
     open_still = challenge.used_at is None and now < challenge.expires_at and challenge.tries < policy.challenge_tries
     if not open_still:
         return challenge, False

@@ -2,8 +2,9 @@
 
 Every function here is a join: commutative, associative and idempotent, so that two channels, two devices or two stores
 come to the same result however often and in whatever order they exchange what they have. Scalars: the last write wins,
-by time and then by id, and what loses stays in the history. Messages: united by id, ordered by time. Preferences: united,
-each one a scalar. Conversations: a question of time alone, so talk that ran on two channels at once is one conversation.
+by time and then by id, and what loses stays in the history. Messages: united by id, ordered by time. Preferences:
+united, each one a scalar. Conversations: a question of time alone, so talk that ran on two channels at once is one
+conversation.
 
 What would break it: choosing by "mine" and "theirs", or by the order of arguments.
 """
@@ -144,8 +145,8 @@ def join_memories(left: Memory, right: Memory) -> Memory:
 def settle_slot(left: Memory, right: Memory, at: datetime) -> tuple[Memory, Memory]:
     """(winner, loser) of two different memories that claim one slot: the later write keeps it.
 
-    The loser stays as history: deprecated, no longer valid, pointing at what replaced it. Where both say the same, it is
-    the evidence that the winner gains.
+    The loser stays as history: deprecated, no longer valid, pointing at what replaced it. Where both say the same, the
+    winner gains its evidence.
     """
     loser, winner = sorted((left, right), key=lambda one: (one.updated_at, one.id))
     same = loser.content.casefold().strip() == winner.content.casefold().strip()

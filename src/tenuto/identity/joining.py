@@ -71,7 +71,8 @@ def _conflicts(ours: Reader, slots: list[Memory], now: datetime) -> Iterator[str
         for mine in ours.find(Memory, Where("slot", "=", theirs.slot), limit=1):
             if mine.content.casefold() != theirs.content.casefold():
                 winner, loser = settle_slot(mine, theirs, now)
-                yield f"{mine.attribute or mine.kind}: “{winner.content}” would hold, “{loser.content}” would be history"
+                what = mine.attribute or mine.kind
+                yield f"{what}: “{winner.content}” would hold, “{loser.content}” would be history"
 
 
 def merge(deps: Deps, scope: Scope, shown: MergePlan) -> UserMerge:
@@ -266,9 +267,8 @@ def _give(deps: Deps, other: Scope, given: list[Any]) -> None:
             known = tx.get(type(record), record.id)
             if known is not None and not _newer(record, known):
                 continue
-            if isinstance(record, Memory) and record.slot and known is None:
-                if tx.find(Memory, Where("slot", "=", record.slot), limit=1):
-                    record = evolve(record, slot=None)
+            if isinstance(record, Memory) and record.slot and known is None and _taken(tx, record.slot):
+                record = evolve(record, slot=None)
             tx.put(evolve(record, seq=0) if hasattr(record, "seq") else record)
             if indexed(record):
                 tx.index(make_entry(record, key))
@@ -276,6 +276,10 @@ def _give(deps: Deps, other: Scope, given: list[Any]) -> None:
             _ensure_session(
                 tx, id, [record for record in given if isinstance(record, Message) and record.session_id == id]
             )
+
+
+def _taken(tx: Transaction, slot: str) -> bool:
+    return bool(tx.find(Memory, Where("slot", "=", slot), limit=1))
 
 
 def _newer(record: Any, known: Any) -> bool:
@@ -287,10 +291,15 @@ def _ensure_session(tx: Transaction, id: str, messages: list[Message]) -> None:
         first, last = min(one.at for one in messages), max(one.at for one in messages)
         tx.put(
             Session(
-                id=id, persona=messages[0].persona, channel=messages[0].channel, started_at=first, last_activity_at=last,
-                turn_count=len(messages), channels=tuple(dict.fromkeys(one.channel for one in messages)),
+                id=id,
+                persona=messages[0].persona,
+                channel=messages[0].channel,
+                started_at=first,
+                last_activity_at=last,
+                turn_count=len(messages),
+                channels=tuple(dict.fromkeys(one.channel for one in messages)),
             )
-        )  # fmt: skip
+        )
 
 
 def _take_back(deps: Deps, scope: Scope, shares: list[Shares]) -> None:

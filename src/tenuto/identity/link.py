@@ -1,8 +1,8 @@
 """Who an address belongs to, and how another address is added to a person.
 
-An address that was never seen gets a user of its own, apart from all others: nobody is taken for somebody else because of
-a similar name. Only a proof joins addresses: a secret sent to the new one, repeated by somebody with a live session on the
-old one.
+An address that was never seen gets a user of its own, apart from all others: nobody is taken for somebody else because
+of a similar name. Only a proof joins addresses: a secret sent to the new one, repeated by somebody with a live session
+on the old one.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def begin(
 
 
 def prove(deps: Deps, scope: Scope, channel: str, address: str, purpose: Purpose, secret: str) -> Challenge:
-    """The challenge that the secret answers, now used; raises :class:`Denied` otherwise. Each try is counted durably."""
+    """The challenge that the secret answers, now used; raises :class:`Denied` otherwise. Each try counts."""
     now = deps.clock()
     _live(deps, scope, now)
     with deps.store.address(channel, address) as place:
@@ -104,8 +104,8 @@ def finish_link(deps: Deps, scope: Scope, proof: Challenge) -> Identity:
         holder = place.holder()
         if holder not in (None, scope.user) and _has_data(deps, str(holder)):
             raise Conflict(
-                f"{proof.address} belongs to an account that holds data of its own: to join the two, ask for a code with "
-                "merge=True, look at the plan, and merge.",
+                f"{proof.address} belongs to an account that holds data of its own: to join the two, ask for a code "
+                "with merge=True, look at the plan, and merge.",
                 code="merge_needed",
             )
         _spend(place, proof, now)

@@ -1,8 +1,9 @@
 """Taking two merged users apart again: what belongs to whom, decided from values alone.
 
-Before the merge it is simple: each gets back what they had. What came since belongs to the one through whose address it
-came; what was concluded since belongs to the one whose words it rests on. Something that rests on both goes to both, each
-with their own evidence. A row that the merge itself touched goes back to what it was, with the evidence that came since.
+Before the merge it is simple: each gets back what they had. What came since belongs to the one through whose address
+it came; what was concluded since belongs to the one whose words it rests on. Something that rests on both goes to
+both, each with their own evidence. A row that the merge itself touched goes back to what it was, with the evidence
+that came since.
 """
 
 from __future__ import annotations

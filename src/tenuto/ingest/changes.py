@@ -45,8 +45,13 @@ _REPLACED = re.compile(
 _STOPPED = re.compile(
     r"(?<!not )(?<!n't )(?<!never )\b(?:quit|stopped|gave up|given up|cut out|kicked|cancell?ed|sold|got rid "
     r"of|shut down|resigned from|retired from|broke up with|divorced|unsubscribed from|"
-    r"dropped out of|left|am done with|'m done with|no longer (?:\w+ )?)(?! with you\b)(?: (?P<before>(?!me\b|"
+    r"dropped out of|am done with|'m done with|no longer (?:\w+ )?)(?! with you\b)(?: (?P<before>(?!me\b|"
     r"it\b|us\b|off\b|up\b|by\b|in\b|on\b|early\b|home\b|the house\b|for\b).{2,80}))",
+    re.I,
+)
+_LEFT = re.compile(
+    r"\b(?:i|we|he|she|they)(?:'ve| have| has)?(?: just| finally| recently)? left (?P<before>(?!for\b|early\b|"
+    r"home\b|it\b|off\b|me\b|at\b|in\b).{2,60})",
     re.I,
 )
 _NOT_ANY_MORE = re.compile(
@@ -55,7 +60,7 @@ _NOT_ANY_MORE = re.compile(
 _TURNED = re.compile(
     r"\b(?:started|began|went back to|back to|returned to|resumed)\b (?P<after>.{2,60}?) again\b|\b(?:i|we|he|"
     r"she)(?:'ve| have| has)? (?:been|was|were|got)? ?(?:promoted|transferred|reassigned|moved|prescribed)\b|"
-    r"\bturns out\b",
+    r"^(?:it )?turns out\b",
     re.I,
 )
 _WEAK = re.compile(
@@ -65,6 +70,11 @@ _WEAK = re.compile(
     r"\b(?:instead of|rather than) (?P<before>[\w' -]{2,40})|\binstead[.!]*$|(?<!right )(?<!while )(?<!years "
     r")(?<!months )(?<!by )(?<!until )(?<!for )\bnow[.!]*$|\b(?:these days|nowadays)[.!]*$|\bexclusively\b|"
     r"\bfrom now on\b",
+    re.I,
+)
+_PROGRESSIVE = re.compile(
+    r"^(?:i'm|i am|we're|we are|i've been|i have been|we've been)(?: \w+ly| now| also)* "
+    r"\w+ing\b",
     re.I,
 )
 _PLANNED = re.compile(
@@ -83,11 +93,11 @@ def change(text: str) -> Change | None:
         return Change(match["before"] or _thing(match["what"]), match["after"], "from … to …")
     if match := _REPLACED.search(text):
         return Change(_thing(match["before"]), match["after"], "replaced")
-    if (match := _NOT_ANY_MORE.search(text)) or (match := _STOPPED.search(text)):
+    if (match := _NOT_ANY_MORE.search(text)) or (match := _STOPPED.search(text)) or (match := _LEFT.search(text)):
         return Change(_thing(match["before"]), None, "stopped")
     if _TURNED.search(text):
         return Change(None, None, "changed")
-    if match := _WEAK.search(text):
+    if (match := _WEAK.search(text)) and not (_PROGRESSIVE.match(text) and not match["before"]):
         return Change(_thing(match["before"]), None, "now", weak=True)
     return None
 

@@ -92,6 +92,10 @@ _REMEMBER = re.compile(
     rf"(?:me|later|next time)|please|forever))*[.! ]*$)",
     re.I,
 )
+_TASK = re.compile(
+    _PLEASE + r"(?:save|store|record|write down|memori[sz]e|know|note)(?! (?:that|this|it|the following)\b|:)", re.I
+)
+"""Without "that", these ask for work as often as for memory: "write down the equation"."""
 _MAY_MENTION = re.compile(
     _PLEASE + r"(?:(?:you|u)(?:'re| are)? (?:can|may|could|are (?:allowed|free|welcome) to|allowed to|free to|welcome "
     r"to) (?:still |always |now |totally |definitely |freely )*(?:mention|bring(?: up)?|talk about|ask (?:me "
@@ -156,6 +160,8 @@ def wish_of(sentence: str) -> Consent | None:
         return None
     if match := _REMEMBER.match(plain):
         statement = (match["statement"] or "").strip(" .!?")
+        if statement and _TASK.match(plain) and not re.match(r"(?:i|i'm|i've|my|our|we)\b", statement, re.I):
+            return None
         return Consent(wish=Wish.REMEMBER, quote=sentence, statement=statement, previous=not statement)
     return None
 

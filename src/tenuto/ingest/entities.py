@@ -1,20 +1,17 @@
-"""Who and what is spoken of: mentions in a sentence, their ``type:slug`` keys, and names that may be one.
+"""Who and what is spoken of: mentions in a sentence and their ``type:slug`` keys.
 
 A mention is found by possessives ("my dad", "my sister Anna"), by apposition ("John, my cofounder"), by names that are
 known or common, and by capital letters with a preposition or a title that tells the type. What is not told by any of
-these is no entity: a wrong one costs more than a missing one. Two entities whose labels sound or look alike
-("Makesh"/"Mukesh") are proposed as one; shared context raises the confidence, being named side by side refutes it.
+these is no entity: a wrong one costs more than a missing one. Names that may be one are compared in ``likeness``.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-
-import jellyfish
-from rapidfuzz.distance import DamerauLevenshtein, JaroWinkler
+from functools import lru_cache
 
 from tenuto.ingest.lexicon import shipped, word_list
 from tenuto.records.memory import Entity
@@ -150,24 +147,26 @@ _ADJECTIVE = (
     r"only|good|close|other|own|great|middle|second|first|ex) ){0,2}"
 )
 _NAME = r"[A-Z][a-zé]+(?: [A-Z][a-zé]+)?"
-_PATTERNS: dict[str, re.Pattern[str]] = {}
+_BARE = re.compile(
+    r"(?<![\w'])(?P<rel>Mom|Mum|Dad|Mama|Papa|Mommy|Mummy|Daddy|Grandma|Grandpa|Granny|Nana|Grandad|"
+    r"Granddad)(?= (?!(?:and) you)|'s|[.,!?]|$)"
+)
 
 
-def _pattern(name: str) -> re.Pattern[str]:
-    if not _PATTERNS:
-        relation = _relation_words()
-        _PATTERNS["own"] = re.compile(
-            rf"\b(?:my|our|My|Our|MY) {_ADJECTIVE}(?P<rel>{relation}|{relation.title()})\b(?! (?:of the|day|"
-            rf"card|s\b))(?:,? (?P<name>(?!(?:I|He|She|We|They|The)\b){_NAME}))?(?:'s)?"
-        )
-        _PATTERNS["apposition"] = re.compile(
-            rf"(?P<name>{_NAME})(?:,| is| was|'s| \() (?:my|our) {_ADJECTIVE}(?P<rel>{relation})\b"
-        )
-        _PATTERNS["bare"] = re.compile(
-            r"(?<![\w'])(?P<rel>Mom|Mum|Dad|Mama|Papa|Mommy|Mummy|Daddy|Grandma|Grandpa|Granny|Nana|Grandad|"
-            r"Granddad)(?= (?!(?:and) you)|'s|[.,!?]|$)"
-        )
-    return _PATTERNS[name]
+@lru_cache(maxsize=1)
+def _own() -> re.Pattern[str]:
+    """ "My sister", "our friend Bob"."""
+    relation = _relation_words()
+    return re.compile(
+        rf"\b(?:my|our|My|Our|MY) {_ADJECTIVE}(?P<rel>{relation}|{relation.title()})\b(?! (?:of the|day|"
+        rf"card|s\b))(?:,? (?P<name>(?!(?:I|He|She|We|They|The)\b){_NAME}))?(?:'s)?"
+    )
+
+
+@lru_cache(maxsize=1)
+def _apposition() -> re.Pattern[str]:
+    """ "John, my cofounder"."""
+    return re.compile(rf"(?P<name>{_NAME})(?:,| is| was|'s| \() (?:my|our) {_ADJECTIVE}(?P<rel>{_relation_words()})\b")
 
 
 def mentions(text: str, registry: Registry = EMPTY, limit: int = 50) -> list[Mention]:
@@ -182,16 +181,16 @@ def mentions(text: str, registry: Registry = EMPTY, limit: int = 50) -> list[Men
         if all(mention.id != other.id for other in found):
             found.append(mention)
 
-    for match in _pattern("apposition").finditer(text):
+    for match in _apposition().finditer(text):
         if _could_be_name(match["name"]):
             add(_named_relation(match["name"], match["rel"], match.start(), match.end(), registry))
-    for match in _pattern("own").finditer(text):
+    for match in _own().finditer(text):
         name = match["name"]
         if name and _could_be_name(name):
             add(_named_relation(name, match["rel"], match.start(), match.end(), registry))
         else:
             add(_relation(match["rel"], match.start(), match.end("rel"), registry))
-    for match in _pattern("bare").finditer(text):
+    for match in _BARE.finditer(text):
         add(_relation(match["rel"], match.start(), match.end(), registry))
     for match in _PROJECT.finditer(text):
         name = match["name"] or match["name2"] or match["name3"]
@@ -286,100 +285,3 @@ def _type_of(text: str, label: str, start: int, end: int) -> str | None:
     ):
         return "person"
     return "person" if _PERSON_CUE.search(before) and _VERB_AFTER.match(after) else None
-
-
-# --- two names for one ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Likeness:
-    """How sure it is that two entities are one, and why."""
-
-    confidence: float
-    reason: str
-
-
-def likeness(one: Entity, other: Entity, *, shared: float = 0.0, side_by_side: bool = False) -> Likeness | None:
-    """Are they one?
-
-    ``shared`` is the overlap of what they are mentioned with, 0–1; ``None`` when nothing suggests it.
-    """
-    if one.type != other.type or one.id == other.id or side_by_side:
-        return None
-    base = max(
-        (_alike(a, b) for a in _names(one) for b in _names(other)), key=lambda found: found.confidence, default=None
-    )
-    if base is None or base.confidence < 0.5:
-        return None
-    confidence, reasons = base.confidence, [base.reason]
-    if one.relation and other.relation:
-        same = one.relation == other.relation
-        confidence += 0.12 if same else -0.35
-        reasons.append("the same relation" if same else "different relations")
-    if shared > 0:
-        confidence += 0.1 * min(1.0, shared)
-        reasons.append("mentioned in the same context")
-    confidence = max(0.0, min(0.99, confidence))
-    return Likeness(round(confidence, 3), "; ".join(reasons)) if confidence >= 0.5 else None
-
-
-def _names(entity: Entity) -> list[str]:
-    relations = shipped().relations
-    return [name for name in (entity.label, *entity.aliases) if name.lower() not in relations]
-
-
-def _alike(one: str, other: str) -> Likeness:
-    a, b = slug(one), slug(other)
-    if a == b:
-        return Likeness(0.95, f"the same name, {one!r}")
-    if len(a) < 3 or len(b) < 3:
-        return Likeness(0.0, "too short to tell")
-    both_real = a in shipped().given and b in shipped().given
-    distance = DamerauLevenshtein.distance(a, b)
-    closeness = JaroWinkler.similarity(a, b)
-    sounds = all(
-        jellyfish.metaphone(x) == jellyfish.metaphone(y) for x, y in zip(a.split("_"), b.split("_"), strict=False)
-    ) and (a.count("_") == b.count("_"))
-    if sounds and distance <= max(1, min(3, len(a) // 2)):
-        return Likeness(
-            0.84 - (0.14 if both_real else 0.0), f"{one!r} and {other!r} sound alike and differ by {distance}"
-        )
-    if distance == 1 and min(len(a), len(b)) >= 4:
-        return Likeness(0.72 - (0.2 if both_real else 0.0), f"{one!r} and {other!r} differ by one letter")
-    if distance == 2 and closeness >= 0.92 and min(len(a), len(b)) >= 6:
-        return Likeness(0.66 - (0.2 if both_real else 0.0), f"{one!r} and {other!r} differ by two letters")
-    first_a, first_b = a.split("_")[0], b.split("_")[0]
-    if first_a == first_b and ("_" in a) != ("_" in b):
-        return Likeness(0.68, f"{one!r} is the first name of {other!r}")
-    if min(len(a), len(b)) >= 3 and (a.startswith(b) or b.startswith(a)) and "_" not in a + b:
-        return Likeness(
-            0.6, f"{one!r} may be short for {other!r}" if len(a) < len(b) else f"{other!r} may be short for {one!r}"
-        )
-    return Likeness(0.0, "nothing alike")
-
-
-def proposals(
-    entities: Sequence[Entity],
-    fresh: Sequence[str],
-    context: dict[str, frozenset[str]],
-    together: frozenset[tuple[str, str]],
-) -> list[tuple[Entity, Entity, Likeness]]:
-    """(duplicate, into, likeness) for the entities named in ``fresh``, the likeliest first.
-
-    The one with fewer mentions is the duplicate. ``context`` maps an entity to what it was mentioned with; ``together``
-    holds pairs named side by side in one sentence, which two names of one person never are.
-    """
-    alive = [entity for entity in entities if not entity.merged_into]
-    found: dict[tuple[str, str], tuple[Entity, Entity, Likeness]] = {}
-    for entity in (candidate for candidate in alive if candidate.id in set(fresh)):
-        for other in alive:
-            pair = (min(entity.id, other.id), max(entity.id, other.id))
-            if pair in found or entity.id == other.id:
-                continue
-            mine, theirs = context.get(entity.id, frozenset()), context.get(other.id, frozenset())
-            shared = len(mine & theirs) / max(1, min(len(mine), len(theirs))) if mine and theirs else 0.0
-            like = likeness(entity, other, shared=shared, side_by_side=pair in together)
-            if like:
-                duplicate, into = sorted((entity, other), key=lambda e: (e.mentions, -e.created_at.timestamp(), e.id))
-                found[pair] = (duplicate, into, like)
-    return sorted(found.values(), key=lambda item: -item[2].confidence)

@@ -9,7 +9,6 @@ the receipt can say why a message left nothing. Pure: no store, no clock, no ids
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,24 +20,37 @@ from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.changes import Change, change
 from tenuto.ingest.consent import Consent, Wish, wishes, without_privacy
 from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions
-from tenuto.ingest.extraction import Extraction, Speaker, Unkept, speaker_of, who_is_meant, who_stands_first
+from tenuto.ingest.extraction import (
+    Extraction,
+    Speaker,
+    Unkept,
+    capped,
+    looks_pasted,
+    promises,
+    speaker_of,
+    who_is_meant,
+    who_stands_first,
+)
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.guidance import taught
 from tenuto.ingest.importance import GENERAL, memory_importance, sensitivity_of
 from tenuto.ingest.lexicon import Lexicon, lexicons
 from tenuto.ingest.sentences import Sentence, Speech, classify, read
-from tenuto.ingest.wording import SUBJECT, clauses_of, listed_in, sentence_text, span, with_subject, worded
+from tenuto.ingest.wording import (
+    FIRST_PERSON,
+    GERUND,
+    SUBJECT,
+    clauses_of,
+    listed_in,
+    sentence_text,
+    span,
+    with_subject,
+    worded,
+)
 from tenuto.ingest.worth import ELLIPSIS, EXPERT, worth
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
-
-_GERUND = re.compile(
-    r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
-    r"takes?|can|means|gives?|feels?|matters|keeps?)\b)",
-    re.I,
-)
-"""A gerund as the subject ("Working together, we…") leaves no speaker out."""
 
 
 def extract(
@@ -51,18 +63,13 @@ def extract(
 ) -> Extraction:
     """What a message proposes, by the rules."""
     if message.role is Role.ASSISTANT:
-        return _promises(message, zone)
+        return promises(message, zone)
     reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone)
-    for sentence in read(message.content):
+    sentences = read(message.content)
+    reading.pasted = looks_pasted(sentences)
+    for sentence in sentences:
         reading.take(sentence)
     return reading.result()
-
-
-def _promises(message: Message, zone: tzinfo | None) -> Extraction:
-    """Of an assistant's words only what binds it is read."""
-    sentences = read(message.content)
-    drafts = [draft for one in sentences if (draft := todos.find(one, message.at, zone=zone, by_assistant=True))]
-    return Extraction(todos=tuple(drafts[:8]), sentences=(), skipped={"assistant": len(sentences) - len(drafts)})
 
 
 class _Reading:
@@ -77,6 +84,7 @@ class _Reading:
         asked = wishes(message.content) if own else []
         self.wishes = tuple(one for one in asked if speaker.subject == SELF or one.wish is Wish.DO_NOT_SAVE)
         self.candidates: list[Candidate] = []
+        self.seen: set[tuple[str, str | None, str | None]] = set()
         self.todos: list[todos.Draft] = []
         self.sentences: list[Sentence] = []
         self.mentions: dict[str, Mention] = {}
@@ -84,6 +92,7 @@ class _Reading:
         self.unkept: list[Unkept] = []
         self.skipped: Counter[str] = Counter()
         self.last_person: Mention | None = None
+        self.pasted = False
 
     def take(self, sentence: Sentence) -> None:
         """One sentence: a wish, a todo, facts, or a statement to be weighed."""
@@ -150,7 +159,7 @@ class _Reading:
     def _statement(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         before = len(self.candidates)
         clauses = clauses_of(sentence.plain)
-        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not _GERUND.match(sentence.plain):
+        if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not GERUND.match(sentence.plain):
             clauses[0] = with_subject(clauses[0])
             sentence = replace(sentence, plain=with_subject(sentence.plain))
         plans: list[tuple[str, Fact]] = []
@@ -160,6 +169,9 @@ class _Reading:
                     plans.append((clause, fact))
                 else:
                     self._fact(sentence, clause, fact, named, alone=len(clauses) == 1)
+        if len(self.candidates) == before and len(clauses) > 1 and not plans:
+            for fact in facts(sentence.plain.rstrip(" .!…")):
+                self._fact(sentence, sentence.plain, fact, named, alone=True)
         if len(self.candidates) > before:
             return
         if self._draft(sentence):
@@ -176,8 +188,10 @@ class _Reading:
         return draft is not None
 
     def _fact(self, sentence: Sentence, clause: str, fact: Fact, named: Sequence[Mention], *, alone: bool) -> None:
-        who = who_is_meant(fact.who, named, self.speaker, self.registry, self.last_person)
-        if who is None:
+        here = [one for one in named if one.type == "person" and one.id != self.speaker.subject]
+        last = here[0] if len(here) == 1 else self.last_person
+        who = who_is_meant(fact.who, named, self.speaker, self.registry, last)
+        if who is None or (self.pasted and who[0] not in (SELF, self.speaker.subject, *self.registry.labels)):
             self._refuse(sentence, f"'{fact.who}' is not known here")
             return
         subject, domain, label = who
@@ -232,8 +246,8 @@ class _Reading:
         people = any(one.type == "person" and one.id != self.speaker.subject for one in named)
         moved = change(sentence.plain)
         found = worth(sentence, people=people, changed=bool(moved and not moved.weak))
-        score = found.score
-        if moved and re.match(r"(?:i|i've|i'm|we|we've|my|our)\b", sentence.plain, re.I):
+        score = found.score - (0.25 if self.pasted and not FIRST_PERSON.match(sentence.plain) else 0.0)
+        if moved and FIRST_PERSON.match(sentence.plain):
             score += 0.15 if moved.weak else 0.25
         if (
             any(lexicon.found(sentence.plain) for lexicon in self.lexicons)
@@ -366,13 +380,10 @@ class _Reading:
         self.last_person = person or self.last_person
 
     def _add(self, candidate: Candidate) -> None:
-        words = normal(candidate.content)
-        if any(
-            words == normal(other.content) and other.attribute == candidate.attribute and other.value == candidate.value
-            for other in self.candidates
-        ):
-            return
-        self.candidates.append(candidate)
+        mark = (normal(candidate.content), candidate.attribute, candidate.value)
+        if mark not in self.seen:
+            self.seen.add(mark)
+            self.candidates.append(candidate)
 
     def _refuse(self, sentence: Sentence, reason: str) -> None:
         self.unkept.append(Unkept(text=sentence.plain, reason=reason))
@@ -381,13 +392,7 @@ class _Reading:
         """The proposals within the cap: the weightiest are kept, in the order in which they were said."""
         if not self.sentences:
             self.skipped["without words of the speaker's own"] += 1
-        cap = self.policy.candidates_per_message
-        kept = self.candidates
-        if len(kept) > cap:
-            best = sorted(range(len(kept)), key=lambda i: (-kept[i].importance, -kept[i].confidence, i))[:cap]
-            dropped = [one for i, one in enumerate(kept) if i not in set(best)]
-            kept = [kept[i] for i in sorted(best)]
-            self.unkept.extend(Unkept(text=one.content, reason=f"more than {cap} from one message") for one in dropped)
+        kept, dropped = capped(self.candidates, self.policy.candidates_per_message)
         secret = any(wish.wish is Wish.DO_NOT_SAVE and not wish.previous for wish in self.wishes)
         return Extraction(
             candidates=() if secret else tuple(kept),
@@ -396,6 +401,6 @@ class _Reading:
             wishes=self.wishes,
             mentions=() if secret else tuple(self.mentions.values()),
             together=frozenset(self.together),
-            unkept=() if secret else tuple(self.unkept),
+            unkept=() if secret else (*self.unkept, *dropped),
             skipped=dict(self.skipped),
         )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import tzinfo
 
 from tenuto.ingest import todos
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.consent import Consent
 from tenuto.ingest.entities import SELF, Mention, Registry, key, mentions
 from tenuto.ingest.lexicon import word_list
-from tenuto.ingest.sentences import Sentence
+from tenuto.ingest.sentences import Sentence, read
 from tenuto.records.conversation import Message
 from tenuto.records.memory import Domain
 
@@ -55,6 +56,18 @@ class Speaker:
     @property
     def domain(self) -> Domain:
         return Domain.PROFILE if self.subject == SELF else Domain.PEOPLE
+
+
+PASTED = 12
+"""From so many sentences on a message may be a pasted text."""
+
+
+def looks_pasted(sentences: Sequence[Sentence]) -> bool:
+    """A long text in which the speaker hardly occurs is someone else's."""
+    if len(sentences) < PASTED:
+        return False
+    own = sum(bool(re.search(r"\b(?:i|i'm|i've|my|me|we|our)\b", one.plain, re.I)) for one in sentences)
+    return own < 0.4 * len(sentences)
 
 
 def speaker_of(message: Message, own_names: frozenset[str]) -> Speaker:
@@ -103,3 +116,20 @@ def who_stands_first(
     if first and first.id != speaker.subject:
         return first.id, Domain.PEOPLE, first.label
     return speaker.subject, speaker.domain, speaker.name
+
+
+def promises(message: Message, zone: tzinfo | None) -> Extraction:
+    """Of an assistant's words only what binds it is read."""
+    sentences = read(message.content)
+    drafts = [draft for one in sentences if (draft := todos.find(one, message.at, zone=zone, by_assistant=True))]
+    return Extraction(todos=tuple(drafts[:8]), sentences=(), skipped={"assistant": len(sentences) - len(drafts)})
+
+
+def capped(found: Sequence[Candidate], most: int) -> tuple[Sequence[Candidate], list[Unkept]]:
+    """The weightiest, in the order in which they were said, and those that were too many."""
+    if len(found) <= most:
+        return found, []
+    best = set(sorted(range(len(found)), key=lambda i: (-found[i].importance, -found[i].confidence, i))[:most])
+    reason = f"more than {most} from one message"
+    dropped = [Unkept(text=one.content, reason=reason) for i, one in enumerate(found) if i not in best]
+    return [one for i, one in enumerate(found) if i in best], dropped

@@ -89,7 +89,9 @@ VAGUE = re.compile(
     re.I,
 )
 EMPTY_PLAN = re.compile(
-    r"(?:be (?:fine|ok|okay|there|back|honest|here|right|great|good|able|careful|with you|happy|fun|awesome|"
+    r"(?:see|list|know|understand|look at|discuss|review|go over|focus on (?:this|that|the)|get started|start "
+    r"with|make sure|lock down|hit the ground|be (?:fine|ok|okay|there|back|honest|here|right|great|good|able|"
+    r"careful|with you|happy|fun|awesome|"
     r"amazing|nice|sure|interesting)|say|tell you|let you|know|see (?:you|how|what|if|it|that|them|more)|hear|"
     r"think about (?:it|that)|ask you|thank you|have to (?:say|go|admit)|do (?:it|that|this|so|my best)|try "
     r"(?:it|that|them|this|my best)|check (?:it|that|this|them|out)|keep (?:you|that|it|in mind|going|at it|"

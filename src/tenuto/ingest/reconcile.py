@@ -9,7 +9,6 @@ and "allergic to penicillin" are near neighbours and must not be merged).
 Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the
 one value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
 """
-# Over 400 lines: the questions that are asked of a proposal, in their order; taken apart the order would be lost.
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, negative, normal
+from tenuto.ingest.candidate import Candidate, negative, normal, stems
 from tenuto.ingest.evolving import (
     as_history,
     asserted_at,
@@ -27,6 +26,7 @@ from tenuto.ingest.evolving import (
     reinforced,
     superseded,
 )
+from tenuto.ingest.lexicon import ordered
 from tenuto.ingest.sameness import agree, bare, meaning_words, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
@@ -245,12 +245,16 @@ def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calib
     ]
     if found:
         return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
+    if named and candidate.changed_weakly:
+        return []
     spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
     least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
     near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
     return sorted(near, key=lambda one: -one.similarity)[:1]
 
 
+_COMMON = frozenset(stem for word in ordered("common_words") for stem in stems(word))
+"""Words that say nothing about what a statement is about."""
 _DOING = re.compile(
     r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
     r"always|usually|been|mostly|mainly|exclusively|entirely|"
@@ -261,7 +265,7 @@ _DOING = re.compile(
 
 def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     """A weak marker needs the same verb, a strong one a word in common."""
-    shared = meaning_words(candidate.content) & meaning_words(memory.content)
+    shared = (meaning_words(candidate.content) & meaning_words(memory.content)) - _COMMON
     if not candidate.changed_weakly:
         return bool(shared)
     mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenuto.errors import Conflict, NotFound
-from tenuto.ingest.entities import Mention, proposals, resolve
+from tenuto.ingest.entities import Mention, resolve
+from tenuto.ingest.likeness import proposals
 from tenuto.ingest.writing import Writing
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve

@@ -45,6 +45,8 @@ class Sentence:
     reported_by: str | None = None
 
 
+_SCRIPT_LINE = re.compile(r"^[ \t]{0,8}(?:\*\*[^*\n]{1,60}\*\*:?|#{1,6} |\|).*$", re.M)
+"""A speaker's line in a pasted script, a heading, a table row."""
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.M)
 _MAIL_HEAD = re.compile(
@@ -86,7 +88,9 @@ _OPENER = re.compile(
     r"the)\b)|$))+",
     re.I,
 )
-_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:I|I'm|I've|my|we|our)\b)")
+_VOCATIVE = re.compile(r"^[A-Z][a-z]{1,14}, (?=(?:I|I'm|I've|my|we|our)\b)(?!(?:my|our) (?:[\w-]+ ){0,2}[\w-]+, )")
+"""A name that is called; not one that is explained ("John, my cofounder, …")."""
+
 
 _GREETING = re.compile(
     r"^(?:(?:hey|hi|hello|yo|hiya|howdy|good (?:morning|evening|afternoon|night|day)|morning|evening|bye|"
@@ -135,6 +139,14 @@ _REQUEST = re.compile(
     r"(?! (?:is|was|are|has|had)\b)",
     re.I,
 )
+_WANTED = re.compile(
+    r"^(?:so |and |but |now |ok(?:ay)? |then )*(?:i|we)(?:'d| would| just| really| also| still)* (?:need|want|"
+    r"like|require) (?:you\b|your\b|to (?:see|know|understand|hear|"
+    r"make sure|be sure|confirm|check|find out|figure out|ask)\b|help\b|some help\b|(?:a|an|the) (?:list|"
+    r"summary|draft|plan|table|answer|version|outline|breakdown|overview|script|template)\b)",
+    re.I,
+)
+"""What is wanted from the assistant here and now."""
 _PLEASE = re.compile(
     r"^(?:can|could|would|will) you\b|\bplease\b.{0,40}[.!]?$|^i(?:'d| would) (?:like|want) you to\b|^i need you to\b",
     re.I,
@@ -243,7 +255,7 @@ def own_words(text: str) -> str:
     head = _MAIL_HEAD.search(text)
     if head:
         text = text[: head.start()]
-    text = _QUOTED_LINE.sub("\n", text)
+    text = _SCRIPT_LINE.sub("\n", _QUOTED_LINE.sub("\n", text))
     text = _BRACKET.sub(" ", text)
     text = _RUN.sub(lambda run: " " if run.group().isascii() else run.group(), _URL.sub(" ", text))
     text = "\n".join(line for line in text.split("\n") if not _CODE_LINE.match(line.strip()[:LONGEST]))
@@ -328,11 +340,11 @@ def _speech(straight: str, plain: str, had_quote: bool) -> tuple[Speech, str]:
         return Speech.JOKE, "hyperbole"
     if _GREETING.match(plain):
         return Speech.GREETING, "a greeting or a courtesy"
-    if _REQUEST.match(plain) or _PLEASE.search(plain):
+    if _REQUEST.match(plain) or _PLEASE.search(plain) or _WANTED.match(plain):
         return Speech.REQUEST, "a request"
     if _REACTION.match(plain) or _EMPTY_SELF.match(plain):
         return Speech.REACTION, "a reaction"
-    if len(plain.split()) < 2:
+    if len(plain.split()) < 2 or plain.endswith(":"):
         return Speech.FRAGMENT, "a fragment"
     return Speech.STATEMENT, "a statement"
 

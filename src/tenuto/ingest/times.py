@@ -6,7 +6,6 @@ back when the sentence is in the past tense and ahead otherwise; "last Friday" i
 Friday" the Friday of next week, "this Friday" the coming one. Numeric dates are read by dateutil, months first where
 both readings are possible. What would break this: guessing. What is not understood yields nothing.
 """
-# Over 400 lines: one grammar of time expressions, with each form beside its meaning.
 
 from __future__ import annotations
 

@@ -22,6 +22,13 @@ SUBJECT = re.compile(
     r"we'll|my|our|he|she|they|his|her|it|this|that|there|the)\b",
     re.I,
 )
+FIRST_PERSON = re.compile(r"(?:i|i'm|i've|i'd|i'll|we|we're|we've|my|our)\b", re.I)
+GERUND = re.compile(
+    r"^been an?\b|^\w+ing\b.*(?:,? (?:we|you|it|they|people)\b|\b(?:yourself|is|are|was|were|helps?|makes?|"
+    r"takes?|can|means|gives?|feels?|matters|keeps?)\b)",
+    re.I,
+)
+"""A gerund as the subject ("Working together, we…") leaves no speaker out."""
 
 
 def sentence_text(sentence: Sentence) -> str:

@@ -75,6 +75,18 @@ _STANDING = re.compile(
     r"never)\b)[a-z]+(?<!ed)\b .{3,}",
     re.I,
 )
+_UNDER_WAY = re.compile(
+    r"^(?:i'm|i am|we're|we are|i've been|i have been|we've been)(?: \w+ly| currently| also| still| now)* "
+    r"(?:learning|training|preparing|studying|writing|"
+    r"reading|saving|working|taking|living|dealing|recovering|raising|teaching|coaching|building|starting|"
+    r"seeing|dating|expecting|growing|renovating|"
+    r"practi[cs]ing|volunteering|collecting|organi[sz]ing|running|restoring|moving|applying|undergoing|"
+    r"struggling|suffering)\b.{4,}|"
+    r"^(?:i|we)(?:'ve got| have| own) (?:a|an|two|three|four|five|\d+|my own) (?!(?:lot|bit|few|great|good|"
+    r"nice|question|feeling|blast|idea|point|minute|second|moment|day|long|hard)\b)\w+|"
+    r"^i get [\w ]{3,30}? (?:when|every|if|from|before|after)\b",
+    re.I,
+)
 _NEVER = re.compile(
     r"^(?:i|we)(?:'ve| have)? (?:never|don't (?:own|have|use|drink|eat|smoke|drive)|haven't|no longer)\b", re.I
 )
@@ -136,11 +148,12 @@ def worth(sentence: Sentence, *, people: bool, changed: bool = False) -> Worth:
         parts.append((0.16, "something happened"))
     elif _STATE.search(text):
         parts.append((0.08, "something lasts"))
-    standing = bool(_STANDING.match(text) or _NEVER.match(text))
+    own = False
+    standing = bool(_STANDING.match(text) or _NEVER.match(text) or _UNDER_WAY.match(text))
     if standing:
         parts.append((0.16, "it says how things are"))
-    elif _OWN.match(text):
-        parts.append((0.1, "it says how something of theirs is"))
+    elif own := bool(_OWN.match(text)):
+        parts.append((0.18, "it says how something of theirs is"))
     if _HABIT.search(text):
         parts.append((0.06, "it recurs"))
     if _TIME.search(text):
@@ -150,7 +163,7 @@ def worth(sentence: Sentence, *, people: bool, changed: bool = False) -> Worth:
     if _NUMBER.search(text):
         parts.append((0.05, "it has a number"))
     parts.append((min(0.2, 0.035 * max(0, substance - 2)), f"{substance} words of substance"))
-    parts.extend(_against(sentence, text, substance + (standing or changed)))
+    parts.extend(_against(sentence, text, substance + (standing or changed or own)))
     score = 0.12 + sum(part for part, _ in parts)
     return Worth(round(max(0.0, min(0.9, score)), 3), tuple(reason for part, reason in parts if part and reason))
 
@@ -158,7 +171,7 @@ def worth(sentence: Sentence, *, people: bool, changed: bool = False) -> Worth:
 def _against(sentence: Sentence, text: str, substance: int) -> list[tuple[float, str]]:
     found: list[tuple[float, str]] = []
     if substance < 3:
-        found.append((-0.2, "too few words"))
+        found.append((-0.2 if substance < 2 else -0.1, "few words"))
     if _YOU.search(text):
         found.append((-0.14, "about the listener"))
     if sentence.hedged:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.errors import EmbedderError
+from tenuto.errors import EmbedderError, TenutoError
 from tenuto.lifecycle import cues, fade
 from tenuto.lifecycle import curate as decide
 from tenuto.lifecycle.curate import Plan
@@ -86,15 +86,22 @@ def curate(deps: Deps, user: str, *, dry_run: bool = False) -> CurateReport:
 
 
 def on_curate(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``curate`` jobs."""
-    curate(deps, user)
+    """The handler of ``curate`` jobs. A failure is on the job's row and in the session state."""
+    try:
+        curate(deps, user)
+    except TenutoError as error:
+        with deps.store.writing(user) as tx:
+            shared = tx.get(SessionState, "") or SessionState(id="")
+            tx.put(evolve(shared, curator_last_error=f"{error.code}: {error.message}"[:300]))
+        raise
 
 
 def on_fade(deps: Deps, user: str, jobs: list[Job]) -> None:
     """The handler of ``fade`` jobs: only the archiving of what has faded."""
     now = deps.clock()
+    unimportant = Where("importance", "<=", deps.policy.fading.archive_importance)
     with deps.store.reading(user) as reader:
-        faded = tuple(fade.plan(_memories(reader), now, deps.policy.fading))
+        faded = tuple(fade.plan(reader.find(Memory, _RECALLED, unimportant), now, deps.policy.fading))
     if faded:
         with deps.store.writing(user) as tx:
             applied, left = _apply(deps, tx, Plan(archives=faded), now)
@@ -121,6 +128,7 @@ def plan(deps: Deps, user: str, now: datetime) -> Plan:
         threshold=deps.embedder.calibration.upgrade,
         now=now,
         policy=deps.policy,
+        since=since,
     )
 
 

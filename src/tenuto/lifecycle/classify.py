@@ -67,6 +67,8 @@ class Record:
     trust: Trust
     made_by: str = RULES
     candidates: tuple[dict[str, Any], ...] = ()
+    axes: dict[str, float] = field(default_factory=dict)
+    """What the session as a whole does to axes that the persona defined; only a model moves them."""
     working: dict[str, Any] = field(default_factory=dict)
 
     def structured(self) -> dict[str, Any]:
@@ -78,6 +80,7 @@ class Record:
             "commitments": list(self.commitments),
             "people": list(self.people),
             "tone": self.tone,
+            "axes": self.axes,
             "working": self.working,
         }
 
@@ -123,6 +126,7 @@ def classify(
         deltas=deltas(total),
         tally=total,
         trust=lowest_trust(kept) if kept else Trust.EXTERNAL,
+        axes=dict((prior or {}).get("axes") or {}),
         working={
             "lines": [line.to_plain() for line in kept],
             "phases": [[line.to_plain() for line in phase] for phase in phases],

@@ -23,7 +23,7 @@ from tenuto.lifecycle.classify import Record, classify
 from tenuto.lifecycle.model_summaries import ask_record
 from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
 from tenuto.lifecycle.summarise import Draft, compression, importance_of
-from tenuto.lifecycle.writing import current, enqueue, index, same, tell, write_summary
+from tenuto.lifecycle.writing import current, enqueue, index, record_of, same, tell, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind
@@ -72,6 +72,20 @@ def _set_closed(
     return closed
 
 
+def catch_up(deps: Deps, scope: Scope) -> None:
+    """Classify the persona's last ended session now, if its job has not come to it: who returns finds it summarised.
+
+    Only by rules, which takes milliseconds; where a model is configured the job is left to ask it.
+    """
+    if deps.model is not None:
+        return
+    with deps.store.reading(scope.user) as reader:
+        ended = Where("status", "=", SessionStatus.CLOSED)
+        last = reader.find(Session, same("persona", scope.persona), ended, order="-last_activity_at", limit=1)
+    if last and not last[0].classified_turns:
+        _classify_part(deps, scope.user, last[0].id)
+
+
 # --- the job ----------------------------------------------------------------------------------------------------------
 
 
@@ -113,7 +127,7 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
         session = reader.get(Session, session_id)
         if session is None:
             return False
-        prior = _session_summary(reader, session_id)
+        prior = record_of(reader, session_id)
         messages = _new_messages(reader, session_id, prior)
         names = [
             entity.label
@@ -129,10 +143,6 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
             return False
         _write(deps, tx, fresh, messages, prior, record, note, now)
     return len(messages) == PART
-
-
-def _session_summary(reader: Reader, session_id: str) -> Summary | None:
-    return current(reader, SummaryKind.SESSION, Where("session_id", "=", session_id))
 
 
 def _new_messages(reader: Reader, session_id: str, prior: Summary | None) -> list[Message]:
@@ -153,7 +163,8 @@ def _record(
     if deps.model is None:
         return rules, None
     try:
-        return ask_record(deps.model, deps.policy.model, messages, rules, before), None
+        own = [name for name in state.axes_of(session.persona, deps.policy.agent) if name not in state.SHIPPED]
+        return ask_record(deps.model, deps.policy.model, messages, rules, before, own), None
     except ModelError as error:
         return rules, f"{error.code}: {error.message}"[:300]
 
@@ -215,7 +226,7 @@ def _write(
     ]
     tx.put(*points)
     index(deps, tx, points, now)
-    _move_state(deps, tx, session, net, now)
+    _move_state(deps, tx, session, _net(net, record, prior), now)
     _follow_up(deps, tx, session, record, now)
     tell(
         deps,
@@ -246,10 +257,16 @@ def _draft(record: Record, messages: list[Message], prior: Summary | None, note:
     )
 
 
-def _move_state(deps: Deps, tx: Transaction, session: Session, net: Deltas, now: datetime) -> None:
+def _net(net: Deltas, record: Record, prior: Summary | None) -> dict[str, float]:
+    """What is still to be applied to each axis."""
+    before: Mapping[str, float] = (prior.structured.get("axes") if prior else None) or {}
+    own = {name: delta - before.get(name, 0.0) for name, delta in record.axes.items()}
+    return {"mood": net.mood, "connection": net.connection, "attunement": net.attunement, **own}
+
+
+def _move_state(deps: Deps, tx: Transaction, session: Session, deltas: Mapping[str, float], now: datetime) -> None:
     policy = deps.policy.agent
     before = tx.get(AgentState, session.persona or "") or state.fresh(session.persona, policy, now)
-    deltas: Mapping[str, float] = {"mood": net.mood, "connection": net.connection, "attunement": net.attunement}
     after, changes = state.moved(
         before,
         state.axes_of(session.persona, policy),

@@ -105,19 +105,25 @@ def folds(memories: Sequence[Memory], similar: Mapping[tuple[str, str], float], 
     return [_fold(found) for _, found in sorted(members.items()) if len(found) > 1]
 
 
-def word_pairs(memories: Sequence[Memory]) -> dict[tuple[str, str], float]:
-    """Pairs with the same key whose words overlap, for what has no vector: (ids) → share of the smaller one's words."""
+def word_pairs(memories: Sequence[Memory], since: datetime | None = None) -> dict[tuple[str, str], float]:
+    """Pairs with the same key whose words overlap, for what has no vector: (ids) → share of the smaller one's words.
+
+    One of each pair changed after ``since``: pairs that were looked at before are not looked at again.
+    """
+    old = {memory.id for memory in memories if since is not None and memory.updated_at <= since}
     by_key: dict[str, list[tuple[str, frozenset[str]]]] = defaultdict(list)
     for memory in memories:
         if _may_fold(memory):
             by_key[_neighbourhood(memory)].append((memory.id, frozenset(tokens(memory.content))))
     found = {}
     for listed in by_key.values():
-        for position, (one, left) in enumerate(listed[:200]):
-            for other, right in listed[position + 1 : 200]:
+        for one, left in listed[:200]:
+            if one in old:
+                continue
+            for other, right in listed[:200]:
                 smaller = min(len(left), len(right))
-                if smaller >= 2 and len(left & right) / smaller >= FRAGMENT:
-                    found[(one, other)] = len(left & right) / smaller
+                if one != other and smaller >= 2 and len(left & right) / smaller >= FRAGMENT:
+                    found[min(one, other), max(one, other)] = len(left & right) / smaller
     return found
 
 
@@ -240,14 +246,22 @@ def _expired(todo: Todo, now: datetime, policy: Policy) -> str | None:
     return f"silent for {silent.days} days" if silent >= policy.fading.todo_silent else None
 
 
-def merges(entities: Sequence[Entity], decided: Iterable[tuple[str, str]]) -> list[MergeProposal]:
-    """Pairs of one type with nearly the same name that nobody has decided on yet. Only proposed."""
+def merges(
+    entities: Sequence[Entity], decided: Iterable[tuple[str, str]], since: datetime | None = None
+) -> list[MergeProposal]:
+    """Pairs of one type with nearly the same name that nobody has decided on yet. Only proposed.
+
+    One of each pair was made or renamed after ``since``.
+    """
     settled = {frozenset(pair) for pair in decided}
     live = sorted((entity for entity in entities if entity.merged_into is None), key=lambda entity: entity.id)[:500]
     found = []
+    fresh = [since is None or entity.updated_at > since for entity in live]
     for position, one in enumerate(live):
-        for other in live[position + 1 :]:
-            if one.type != other.type or frozenset((one.id, other.id)) in settled:
+        for further, other in enumerate(live[position + 1 :], position + 1):
+            if one.type != other.type or not (fresh[position] or fresh[further]):
+                continue
+            if frozenset((one.id, other.id)) in settled:
                 continue
             confidence = _same_name(one, other)
             if confidence >= SAME_NAME:
@@ -282,9 +296,13 @@ def plan(
     threshold: float,
     now: datetime,
     policy: Policy,
+    since: datetime | None = None,
 ) -> Plan:
-    """Everything that would be done, in one value. A memory is folded or archived, never both."""
-    folded = folds(memories, {**word_pairs(memories), **similar}, threshold)
+    """Everything that would be done, in one value. A memory is folded or archived, never both.
+
+    ``since`` is the last run: pairs of which neither side changed after it were judged then.
+    """
+    folded = folds(memories, {**word_pairs(memories, since), **similar}, threshold)
     taken = {id for fold in folded for id in fold.members}
     rest = [memory for memory in memories if memory.id not in taken]
     archived = fade.plan(rest, now, policy.fading)
@@ -294,7 +312,7 @@ def plan(
         archives=tuple(archived),
         promotions=tuple(promotions([memory for memory in rest if memory.id not in gone], policy)),
         todos=tuple(todo_moves(todos, said, now, policy)),
-        merges=tuple(merges(entities, decided)),
+        merges=tuple(merges(entities, decided, since)),
     )
 
 

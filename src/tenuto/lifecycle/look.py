@@ -14,10 +14,10 @@ from tenuto.lifecycle import outreach, retention, signals, state
 from tenuto.lifecycle import trajectory as metrics
 from tenuto.lifecycle.outreach import LastSession, Outreach
 from tenuto.lifecycle.retention import Rules
-from tenuto.lifecycle.writing import same
+from tenuto.lifecycle.writing import record_of, same
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
-from tenuto.records.conversation import Message, Role, Session, SessionState, SessionStatus, Summary, SummaryKind
+from tenuto.records.conversation import Message, Role, Session, SessionState, SessionStatus
 from tenuto.records.memory import AgentState, StateChange, Todo, TodoStatus
 from tenuto.records.scope import Scope, User
 
@@ -75,18 +75,8 @@ def trajectory(deps: Deps, scope: Scope) -> metrics.Trajectory:
 
 
 def _records(reader: Reader, sessions: list[Session]) -> dict[str, Any]:
-    found = {}
-    for session in sessions:
-        kept = reader.find(
-            Summary,
-            Where("kind", "=", SummaryKind.SESSION),
-            Where("session_id", "=", session.id),
-            Where("current", "=", True),
-            limit=1,
-        )
-        if kept and kept[0].structured.get("signals"):
-            found[session.id] = kept[0].structured["signals"]
-    return found
+    records = {session.id: record_of(reader, session.id) for session in sessions}
+    return {id: one.structured["signals"] for id, one in records.items() if one and one.structured.get("signals")}
 
 
 def may_reach_out(deps: Deps, scope: Scope) -> Outreach:

@@ -27,6 +27,7 @@ from tenuto.lifecycle.affect import Deltas, bounded
 from tenuto.lifecycle.asking import ask
 from tenuto.lifecycle.classify import Point, Record
 from tenuto.lifecycle.lines import shorten, speaker_of
+from tenuto.lifecycle.state import MOST_PER_SESSION
 from tenuto.lifecycle.summarise import Draft
 from tenuto.policy import ModelPolicy
 from tenuto.ports import Model
@@ -38,6 +39,8 @@ LEAST_SHARED = 0.34
 """Share of a text's words that must be in its source."""
 LONGEST_TRANSCRIPT = 24_000
 """Characters of a transcript that is sent; of a longer one the beginning and the end."""
+LONG = 30
+"""Messages from which a transcript is marked with its phases."""
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
 _POINTS = """
 fact preference decision commitment feeling boundary open_loop question note
@@ -54,10 +57,16 @@ class Unusable(ModelError):
 # --- asking -----------------------------------------------------------------------------------------------------------
 
 
-def transcript(messages: Sequence[Message], *, thinking: bool = False) -> str:
-    """The messages as the model sees them: who, then what, one line each, in order of time."""
+def transcript(messages: Sequence[Message], *, thinking: bool = False, phases: bool = False) -> str:
+    """The messages as the model sees them: who, then what, one line each, in order of time.
+
+    ``phases`` marks thirds of a long transcript, so that its middle is not lost.
+    """
     found = []
-    for message in sorted(messages, key=lambda message: (message.at, message.seq)):
+    third = len(messages) // 3
+    for number, message in enumerate(sorted(messages, key=lambda message: (message.at, message.seq))):
+        if phases and len(messages) >= LONG and number in (0, third, 2 * third):
+            found.append(f"[{('early', 'middle', 'late')[number // third]}]")
         who = speaker_of(message)
         if thinking and message.thinking and message.role is Role.ASSISTANT:
             found.append(f"{who} (thinking): {' '.join(message.thinking.split())}")
@@ -83,19 +92,28 @@ def ask_text(model: Model, policy: ModelPolicy, source: str, *, what: str, shape
 
 
 def ask_record(
-    model: Model, policy: ModelPolicy, messages: Sequence[Message], rules: Record, prior: Mapping[str, Any] | None
+    model: Model,
+    policy: ModelPolicy,
+    messages: Sequence[Message],
+    rules: Record,
+    prior: Mapping[str, Any] | None,
+    axes: Sequence[str] = (),
 ) -> Record:
-    """The rules' record with what the model does better. Raises :class:`ModelError` when nothing of it passes."""
+    """The rules' record with what the model does better. Raises :class:`ModelError` when nothing of it passes.
+
+    ``axes`` are those that the persona defined beside the four.
+    """
     persona = str(rules.working.get("persona") or "the assistant")
     more = ", and the record of its earlier part, which your answer continues" if prior else ""
-    system = _filled(load("session", policy.prompts), persona=persona, more=more)
-    said = transcript(messages, thinking=True)
+    own = f', "axes": {{{", ".join(f"{name!r}: -0.1 to 0.1" for name in axes)}}}' if axes else ""
+    system = _filled(load("session", policy.prompts), persona=persona, more=more, axes=own.replace("'", '"'))
+    said = transcript(messages, thinking=True, phases=prior is None)
     earlier = _earlier(prior)
     user = _fenced("TRANSCRIPT", said)
     if prior:
         user = f"{_fenced('RECORD', earlier)}\n{user}"
     answer = ask(model, system=system, user=user, timeout=policy.timeout, schema=_SCHEMA)
-    return check_record(answer.text, f"{earlier}\n{said}", messages, rules, answer.model)
+    return check_record(answer.text, f"{earlier}\n{said}", messages, rules, answer.model, axes)
 
 
 def _filled(prompt: str, **values: str) -> str:
@@ -185,7 +203,9 @@ def parse_object(text: object) -> dict[str, Any]:
     return value
 
 
-def check_record(text: object, source: str, messages: Sequence[Message], rules: Record, made_by: str) -> Record:
+def check_record(
+    text: object, source: str, messages: Sequence[Message], rules: Record, made_by: str, axes: Sequence[str] = ()
+) -> Record:
     """The rules' record, each field replaced by the model's where that passes."""
     given = parse_object(text)
     whole = f"{source}\n{rules.detailed_summary}"
@@ -214,6 +234,7 @@ def check_record(text: object, source: str, messages: Sequence[Message], rules: 
         tone=_tone(given.get("tone"), rules.tone),
         points=_points(given.get("key_points"), whole, messages, rules),
         deltas=_deltas(given, rules.deltas),
+        axes={**rules.axes, **_axes(given.get("axes"), axes)},
         candidates=tuple(_candidates(given.get("candidate_memories"), messages)),
         made_by=made_by,
     )
@@ -250,6 +271,13 @@ def _deltas(given: Mapping[str, Any], rules: Deltas) -> Deltas:
     found = [_number(given.get(f"{name}_delta")) for name in ("mood", "connection", "attunement")]
     own = (rules.mood, rules.connection, rules.attunement)
     return bounded(Deltas(*(mine if theirs is None else theirs for theirs, mine in zip(found, own, strict=True))))
+
+
+def _axes(value: object, known: Sequence[str]) -> dict[str, float]:
+    given = value if isinstance(value, dict) else {}
+    found = {name: _number(given.get(name)) for name in known}
+    most = MOST_PER_SESSION
+    return {name: max(-most, min(most, number)) for name, number in found.items() if number is not None}
 
 
 def _points(value: object, source: str, messages: Sequence[Message], rules: Record) -> tuple[Point, ...]:

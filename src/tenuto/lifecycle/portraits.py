@@ -39,9 +39,6 @@ _PROFILE_SECTIONS: tuple[tuple[str, frozenset[Kind]], ...] = (
     ("WHAT THEY LIKE", frozenset({Kind.PREFERENCE, Kind.STYLE_ADJUSTMENT})),
     ("HOW THEY LIVE", frozenset({Kind.HABIT, Kind.RITUAL, Kind.TRAJECTORY})),
 )
-_BETWEEN = frozenset(
-    {Kind.RITUAL, Kind.SHARED_CONCEPT, Kind.INTERPRETIVE_FRAME, Kind.STYLE_ADJUSTMENT, Kind.FRICTION, Kind.VOICE_NOTE}
-)
 
 
 def best(memories: Iterable[Memory], now: datetime, policy: FadingPolicy, most: int) -> list[Memory]:
@@ -98,11 +95,13 @@ def brief(
     now: datetime,
     policy: FadingPolicy,
 ) -> Draft | None:
-    """How the persona and the user stand: how long they have talked, what they share, what is owed, how it feels."""
+    """How the persona and the user stand: how long they have talked, what they share, what is owed, how it feels.
+
+    ``memories`` are those between them (domains relational and agent).
+    """
     if not recent:
         return None
-    shared = [m for m in memories if m.domain in (Domain.RELATIONAL, Domain.AGENT) or m.kind in _BETWEEN]
-    kept = best(shared, now, policy, SPINE_LINES)
+    kept = best(memories, now, policy, SPINE_LINES)
     last = max(recent, key=lambda session: session.last_activity_at)
     between = [f"{sessions} session{'' if sessions == 1 else 's'}; the last on {last.last_activity_at:%Y-%m-%d}."]
     if last.headline:

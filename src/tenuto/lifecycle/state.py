@@ -24,6 +24,7 @@ from tenuto.records.memory import AgentState, StateChange
 
 MOST_PER_SESSION = 0.1
 """The furthest that one session moves an axis which a persona defined."""
+SHIPPED = ("connection", "discretion", "mood", "attunement")
 _LEAST = 1e-4
 """A change smaller than this is not one."""
 

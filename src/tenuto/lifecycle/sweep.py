@@ -22,6 +22,8 @@ from tenuto.records.operations import Job
 ACTIVE = timedelta(days=14)
 """How long after the last word a user is swept daily."""
 SILENT = timedelta(days=30)
+FADE_EVERY = timedelta(days=7)
+"""Strength halves in months: looking once a week is often enough."""
 SWEPT = 500
 """Sessions that one pass closes."""
 
@@ -44,8 +46,9 @@ def close_idle(deps: Deps) -> int:
 
 
 def on_sweep(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``sweep`` jobs."""
+    """The handler of ``sweep`` jobs. Jobs that were done long ago go, too: an embedded store has no worker to do it."""
     now = deps.clock()
+    deps.store.drop_old_jobs(now - deps.policy.jobs.keep_done)
     with deps.store.writing(user) as tx:
         enqueue(deps, tx, _due(deps, tx, now), now)
 
@@ -53,7 +56,7 @@ def on_sweep(deps: Deps, user: str, jobs: list[Job]) -> None:
 def _due(deps: Deps, tx: Transaction, now: datetime) -> list[Due]:
     states = tx.find(SessionState)
     found = [Due(due.TOPICS, f"{due.TOPICS}:{one.id}", now, {"persona": one.id}) for one in states]
-    found.append(Due(due.FADE, due.FADE, now))
+    found.append(Due(due.FADE, due.FADE, now + FADE_EVERY))
     if rules_of(tx.profile(), deps):
         found.append(Due(due.PURGE, due.PURGE, now + retention.LAG, {"as_of": micros(now)}))
     profile = current(tx, SummaryKind.PROFILE)

@@ -19,11 +19,12 @@ from tenuto.lifecycle.writing import current, same, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionState, SessionStatus, Summary, SummaryKind
-from tenuto.records.memory import RECALLED, AgentState, Entity, Memory, Todo, TodoStatus
+from tenuto.records.memory import RECALLED, AgentState, Domain, Entity, Memory, Todo, TodoStatus
 from tenuto.records.operations import Job
 
-KNOWN = 300
-"""Memories that a portrait chooses from: the most important ones."""
+KNOWN = 50
+"""Memories of one domain that a portrait chooses from: the most important ones."""
+KNOWN_DOMAINS = (Domain.PROFILE, Domain.PROJECT, Domain.PEOPLE)
 TOPIC_BATCH = 400
 """Messages that one round of topics looks at."""
 
@@ -32,7 +33,7 @@ def make_spine(deps: Deps, user: str, jobs: list[Job]) -> None:
     """The handler of ``spine`` jobs: one per user, over all personas."""
     now = deps.clock()
     with deps.store.reading(user) as reader:
-        memories, todos = _known(reader), _open_todos(reader)
+        memories, todos = _known(reader, *KNOWN_DOMAINS), _open_todos(reader)
         seen = {one.id: one.messages_since_spine for one in reader.find(SessionState)}
         newest = reader.find(Message, order="-seq", limit=1)
         loops = _open_loops(reader)
@@ -51,7 +52,7 @@ def make_profile(deps: Deps, user: str, jobs: list[Job]) -> None:
     """The handler of ``profile`` jobs."""
     now = deps.clock()
     with deps.store.reading(user) as reader:
-        memories = [memory for memory in _known(reader) if memory.persona is None]
+        memories = [memory for memory in _known(reader, *KNOWN_DOMAINS) if memory.persona is None]
         seen = {one.id: one.sessions_since_profile for one in reader.find(SessionState)}
     draft = portraits.profile(memories, now, deps.policy.fading)
     if draft is not None:
@@ -68,7 +69,8 @@ def make_brief(deps: Deps, user: str, jobs: list[Job]) -> None:
     for persona in personas(jobs):
         now = deps.clock()
         with deps.store.reading(user) as reader:
-            memories = [memory for memory in _known(reader) if memory.persona in (None, persona)]
+            between = _known(reader, Domain.RELATIONAL, Domain.AGENT)
+            memories = [memory for memory in between if memory.persona in (None, persona)]
             todos = [todo for todo in _open_todos(reader) if todo.persona in (None, persona)]
             recent = reader.find(Session, same("persona", persona), order="-last_activity_at", limit=3)
             count = reader.count(Session, same("persona", persona))
@@ -81,9 +83,13 @@ def make_brief(deps: Deps, user: str, jobs: list[Job]) -> None:
                 _renew(deps, tx, SummaryKind.BRIEF, draft, now, persona=persona)
 
 
-def _known(reader: Reader) -> list[Memory]:
+def _known(reader: Reader, *domains: Domain) -> list[Memory]:
     recalled = Where("status", "in", [str(status) for status in RECALLED])
-    return reader.find(Memory, recalled, order="-importance", limit=KNOWN)
+    return [
+        memory
+        for domain in domains
+        for memory in reader.find(Memory, recalled, Where("domain", "=", domain), order="-importance", limit=KNOWN)
+    ]
 
 
 def _open_loops(reader: Reader) -> list[str]:

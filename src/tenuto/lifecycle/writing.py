@@ -74,6 +74,13 @@ def current(reader: Reader, kind: SummaryKind, *where: Where) -> Summary | None:
     return found[0] if found else None
 
 
+def record_of(reader: Reader, session_id: str) -> Summary | None:
+    """The newest record of a session. The conditions are those of one index: no other summary is looked at."""
+    is_record = Where("session_id", "=", session_id), Where("kind", "=", SummaryKind.SESSION)
+    found = reader.find(Summary, *is_record, order="-version", limit=1)
+    return found[0] if found else None
+
+
 def write_summary(
     deps: Deps,
     tx: Transaction,

@@ -2,8 +2,8 @@
 
 A publication carries the user and the number of the newest event, nothing that was said; who hears it reads the events
 from the store. So nothing is lost when a publication is: listeners look on their own from time to time as well, and
-everything here may fail without harm. The first publication goes out at once; those that follow within ``window`` travel
-together.
+everything here may fail without harm. The first publication goes out at once; those that follow within ``window``
+travel together.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class RemoteBus:
         """Whatever breaks on the line must not end the thread: listeners fall back on looking by themselves."""
         try:
             work()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (any driver may raise its own)
             if not self.over:
                 log.warning("The bus could not %s: %s: %s", what, type(error).__name__, error)
 

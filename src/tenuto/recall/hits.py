@@ -12,7 +12,9 @@ from tenuto.records.memory import Evidence, Memory, Todo
 from tenuto.records.recall import Candidate, Hit, Why
 
 
-def as_candidate(record: Indexed, at: datetime, cosine: float | None, parts: dict[str, float]) -> Candidate:
+def as_candidate(
+    record: Indexed, at: datetime, cosine: float | None, parts: dict[str, float], strength: float = 1.0
+) -> Candidate:
     """All that the scorer may look at; ``at`` is when it was said."""
     memory = record if isinstance(record, Memory) else None
     return Candidate(
@@ -26,6 +28,7 @@ def as_candidate(record: Indexed, at: datetime, cosine: float | None, parts: dic
         importance=record.weight if isinstance(record, KeyPoint) else record.importance,
         pinned=memory.pinned if memory else False,
         reinforcements=memory.reinforcements if memory else 0,
+        strength=strength,
         valence=record.valence if isinstance(record, (Memory, KeyPoint)) else 0.0,
         arousal=memory.arousal if memory else 0.0,
         entities=record.entities if isinstance(record, (Memory, Todo)) else (),

@@ -35,6 +35,9 @@ DISTILLED = (EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
 NEVER = np.iinfo(np.int32).max
 NONE = -1
 """The code of an absent persona, session or neighbour."""
+products = getattr(np, "vecdot", np.dot)
+"""One product per row on the calling thread: reads each vector once, twice as fast as a threaded matrix product over
+this shape, and many searches at a time do not wait for each other's threads. NumPy before 2 has only the latter."""
 PIECE = 1 << 16
 """Largest number of vectors in one piece."""
 
@@ -127,7 +130,7 @@ class View:
         for start, piece in self.pieces:
             end = min(start + len(piece), self.size)
             if end > start:
-                np.dot(piece[: end - start], query, out=found[start:end])
+                products(piece[: end - start], query, out=found[start:end])
         has = self.has_vector()
         if not has.all():
             found[~has] = 0.0

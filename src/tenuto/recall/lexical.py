@@ -29,11 +29,10 @@ COMMON = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """The score of every row, and what the query brought: the idf of each token (0: nobody said it) and its rows."""
+    """The score of every row, and the idf of each token (0: nobody said it)."""
 
     score: Floats
     idf: Floats
-    rows: tuple[Rows, ...]
 
 
 def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexical:
@@ -55,7 +54,7 @@ def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexic
             # A row that is reached twice gets the same number twice; plain indexing adds it once, which is meant.
             score[reached] += idf[number] * (K1 + 1) * found / (found + np.float32(K1))
             scratch[reached] = 0.0
-    return Lexical(score, idf, tuple(rows for rows, _ in postings))
+    return Lexical(score, idf)
 
 
 def living_postings(view: View, wanted: Hashes) -> list[tuple[Rows, Counts]]:

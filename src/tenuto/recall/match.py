@@ -24,7 +24,7 @@ import numpy.typing as npt
 from tenuto.policy import RecallPolicy
 from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, View
 from tenuto.recall.lexical import NEAR, lexical, living_postings
-from tenuto.recall.segments import Hashes, Rows
+from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import Span
 from tenuto.records.base import micros
 
@@ -73,8 +73,6 @@ class Signals:
     cosine: Floats
     has_vector: Bools
     parts: dict[str, Floats]
-    found: tuple[Rows, ...]
-    """The rows of each token of the query."""
 
     def pool(self, size: int) -> Pool:
         """The ``size`` best of the rows that the query touches at all."""
@@ -103,7 +101,7 @@ def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Sig
     if query.span is not None:
         parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
     order: Floats = np.sum(np.stack(list(parts.values())), axis=0, dtype=np.float32)
-    return Signals(order, np.flatnonzero(touched), cosine, embedded, parts, words.rows)
+    return Signals(order, np.flatnonzero(touched), cosine, embedded, parts)
 
 
 def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
@@ -112,8 +110,7 @@ def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
     embedded = view.has_vector()
     kinds = view.column("kind")
     found = [_best(cosine, np.flatnonzero(allowed & embedded & (kinds == kind)), each) for kind in range(len(KINDS))]
-    rows = tuple(rows for rows, _ in living_postings(view, query.tokens))
-    return Signals(cosine, np.concatenate(found), cosine, embedded, {}, rows)
+    return Signals(cosine, np.concatenate(found), cosine, embedded, {})
 
 
 def _best(score: Floats, rows: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:

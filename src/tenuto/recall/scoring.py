@@ -4,6 +4,7 @@ Profiles (λ per day, ages in days, similarity is the cosine):
 
     default   what search found (words, meaning, speaker, recency, length, days: see ``match``)
               + 0.05 · (importance − 5) + 0.1 · ln(1 + reinforcements)          for what is not a message
+              − 0.1 · (1 − strength)                                            for memories, as they fade
               + 0.5 · nearness of the feeling that was asked for
     blended   0.4 · similarity + 0.3 · 2^(−age / half-life) + 0.3 · entity frequency among the candidates
     decayed   similarity · e^(−λ · age), nothing below the similarity floor; λ per kind
@@ -27,6 +28,7 @@ from tenuto.records.recall import Candidate
 
 PROFILES = ("default", "blended", "decayed")
 IMPORTANCE, REINFORCEMENT, FEELING = 0.05, 0.1, 0.5
+FADING = 0.1
 SUBJECT = 10
 """How many of the best are looked at for newer statements on the subject of the first."""
 FEW = 20
@@ -74,6 +76,8 @@ def _default(candidate: Candidate, feeling: Feeling | None) -> Scored:
     if candidate.kind is not EntryKind.MESSAGE:
         parts["importance"] = IMPORTANCE * (candidate.importance - 5)
         parts["reinforcement"] = REINFORCEMENT * math.log1p(candidate.reinforcements)
+    if candidate.kind is EntryKind.MEMORY:
+        parts["fading"] = FADING * (candidate.strength - 1.0)
     if feeling is not None:
         parts["feeling"] = FEELING * _nearness(candidate, feeling)
     return Scored(candidate, sum(parts.values()), parts, "sum")

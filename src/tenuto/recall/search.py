@@ -11,27 +11,29 @@ another user's row could come back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
+from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import distinct
-from tenuto.recall.entry import Indexed, embedding_text, query_tokens, record_type, speaker_marks
+from tenuto.recall.entry import Indexed, embedding_text, entry_tokens, query_tokens, record_type, speaker_marks
 from tenuto.recall.gate import Asked, Verdict, gate
 from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
-from tenuto.recall.index import KINDS, Bools, Floats, UserIndex, View
-from tenuto.recall.match import Pool, Query, Signals, nearest, weigh
+from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, UserIndex, View
+from tenuto.recall.match import Pool, Query, nearest, weigh
 from tenuto.recall.request import Request, check
 from tenuto.recall.scoring import Scored
 from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import about_now, about_past, span
 from tenuto.records.base import from_micros
 from tenuto.records.conversation import Message
+from tenuto.records.memory import Memory
 from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
@@ -119,21 +121,13 @@ def _names(text: str) -> list[str]:
     return [mark for mark in speaker_marks(text) if mark[1:] not in words.STOP_WORDS or mark[1:] not in plain]
 
 
-@dataclass(slots=True)
-class _Gated:
-    """What passed the gate, and by which rule; the records that were read."""
-
-    candidates: list[Candidate]
-    rules: dict[str, Verdict]
-    records: dict[str, Indexed]
-
-
 class _Search:
     """One request on one view of the index."""
 
     def __init__(self, deps: Deps, scope: Scope, request: Request, index: UserIndex, vector: Floats | None) -> None:
-        self.deps, self.request, self.policy = deps, request, deps.policy.recall
-        self.view = index.view()
+        self.fading = deps.policy.fading
+        self.request, self.policy = request, deps.policy.recall
+        self.index, self.view = index, index.view()
         self.tokens = query_tokens(request.text)
         key = deps.vault.index_key(scope.user)
         now = deps.clock()
@@ -150,101 +144,115 @@ class _Search:
             statuses=frozenset({wanted.status} if wanted.status else ()),
             anchor=deps.embedder.calibration.anchor,
         )
-        self.gated = _Gated([], {}, {})
-        self.signals: Signals | None = None
+        self.records: dict[str, Indexed] = {}
+        self.rules: dict[str, Verdict] = {}
 
     def ranked(self, reader: Reader, allowed: Bools) -> list[Scored]:
         """The best that may be handed over; the pool is widened while the gate leaves too few."""
-        default = self.request.profile == "default"
-        self.signals = (
-            weigh(self.view, self.query, allowed, self.policy)
-            if default
-            else nearest(self.view, self.query, allowed, self.policy.candidates)
-        )
+        if self.request.profile == "default":
+            signals = weigh(self.view, self.query, allowed, self.policy)
+        else:
+            signals = nearest(self.view, self.query, allowed, self.policy.candidates)
         size = max(self.policy.pool, 2 * self.request.limit)
         while True:
-            pool = self.signals.pool(size)
-            self._pass(reader, pool)
-            ranked = scoring.score(
-                self.gated.candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling
-            )
-            if about_now(self.request.text):
-                ranked = self._newest_first(ranked, pool)
-            kept = distinct(ranked, self.request.limit)
+            pool = signals.pool(size)
+            kept = self._best(reader, pool)
             if len(kept) == self.request.limit or len(pool.rows) < size:
                 return kept
             size *= 4
 
-    def _pass(self, reader: Reader, pool: Pool) -> None:
-        """Read the pool's records and ask the gate for each."""
-        records = _read(reader, self.view, pool.rows.tolist())
-        self.gated = _Gated([], {}, records)
+    def _best(self, reader: Reader, pool: Pool) -> list[Scored]:
+        """The best of one pool. Records are read in the order of promise, and only until there are enough.
+
+        A message's place is known from the index alone; what else there is of its record (its text, its trust) matters
+        only if it comes into question. Everything else is read at once, because its weight is in the record.
+        """
+        kinds = self.view.column("kind")[pool.rows]
+        lazy = self.request.profile == "default"
+        candidates = self._pass(reader, pool, np.flatnonzero((kinds != MESSAGE) | (not lazy)).tolist())
+        messages = np.flatnonzero((kinds == MESSAGE) & lazy).tolist()
+        step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
+        while True:
+            some, messages = messages[:step], messages[step:]
+            candidates += self._pass(reader, pool, some)
+            ranked = scoring.score(candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling)
+            if messages:
+                # What was not read yet cannot be better than its promise: the order holds down to there.
+                promise = sum(float(part[messages[0]]) for part in pool.parts.values())
+                ranked = [one for one in ranked if one.score >= promise]
+            if about_now(self.request.text):
+                ranked = self._newest_first(ranked)
+            kept = distinct(ranked, self.request.limit)
+            if len(kept) == self.request.limit or not messages:
+                return kept
+            step *= 2
+
+    def _pass(self, reader: Reader, pool: Pool, places: list[int]) -> list[Candidate]:
+        """Read some records of the pool and ask the gate for each."""
+        rows = pool.rows.tolist()
+        self.records |= _read(reader, self.view, [rows[place] for place in places])
         said = self.view.column("at")
-        for place, row in enumerate(pool.rows.tolist()):
-            record = records.get(self.view.ids[row])
+        passed = []
+        for place in places:
+            row = rows[place]
+            record = self.records.get(self.view.ids[row])
             if record is None:
                 continue
             cosine = float(pool.cosine[place]) if pool.has_vector[place] else None
             verdict = gate(record, self.asked, cosine)
             if verdict.passed:
                 parts = {name: float(part[place]) for name, part in pool.parts.items()}
-                self.gated.rules[record.id] = verdict
-                self.gated.candidates.append(as_candidate(record, from_micros(int(said[row])), cosine, parts))
+                self.rules[record.id] = verdict
+                left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
+                passed.append(as_candidate(record, from_micros(int(said[row])), cosine, parts, left))
+        return passed
 
-    def _newest_first(self, ranked: list[Scored], pool: Pool) -> list[Scored]:
+    def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
         if len(ranked) < 2 or self.query.vector is None:
             return ranked
-        place = {self.view.ids[row]: number for number, row in enumerate(pool.rows.tolist())}
-        rows = pool.rows[[place[one.candidate.id] for one in ranked]]
-        vectors = self.view.vectors(rows)
+        vectors = self.view.vectors(np.array(self._rows([one.candidate.id for one in ranked])))
         alike = vectors @ vectors[0]
         usual = scoring.LOOSE if len(ranked) < scoring.FEW else float(alike.mean() + alike.std())
         return scoring.newest_first(ranked, alike[: scoring.SUBJECT].tolist(), usual)
 
     def reason(self) -> str:
         """Why nothing came back."""
-        if self.gated.records:
+        if self.records:
             return "what was found may not be handed over for this query"
         if self.query.vector is None and self.request.profile != "default":
             return f"the profile {self.request.profile} ranks by meaning, and there is no vector for the query"
         return "no word of the query occurs in what is kept" if self.tokens else "the query holds no word to search for"
 
     def hits(self, reader: Reader, ranked: list[Scored], notes: tuple[str, ...]) -> list[Hit]:
-        records = [self.gated.records[one.candidate.id] for one in ranked]
-        wanted = {id for record in records for id in evidence_ids(record)}
+        records = [self.records[one.candidate.id] for one in ranked]
         around = self._around(ranked) if self.request.passages else {}
-        wanted |= {id for ids in around.values() for id in ids}
-        sources = reader.get_many(Message, sorted(wanted))
-        matched = self._matched([one.candidate.id for one in ranked])
+        wanted = {id for record in records for id in evidence_ids(record)} | {
+            id for ids in around.values() for id in ids
+        }
+        sources = {record.id: record for record in records if isinstance(record, Message)}
+        if missing := sorted(wanted - set(sources)):
+            sources |= reader.get_many(Message, missing)
         made = []
         for one, record in zip(ranked, records, strict=True):
             lines = [sources[id] for id in around.get(record.id, ()) if id in sources]
-            rule = self.gated.rules[record.id].rule
+            held = set(entry_tokens(record))
+            matched = tuple(token for token in self.tokens if token in held)
+            rule = self.rules[record.id].rule
             text = passage(lines) if lines else None
-            made.append(as_hit(one, record, self.request.profile, rule, sources, matched[record.id], notes, text))
+            made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))
         return made
 
-    def _matched(self, ids: list[str]) -> dict[str, tuple[str, ...]]:
-        """The query's words that each of some entries holds itself."""
-        held: dict[str, list[str]] = {id: [] for id in ids}
-        found = self.signals.found if self.signals is not None else ()
-        rows = {row: self.view.ids[row] for row in self._rows(ids)}
-        wanted = np.array(sorted(rows))
-        for token, having in zip(self.tokens, found, strict=True):
-            for row in wanted[np.isin(wanted, having)].tolist():
-                held[rows[row]].append(token)
-        return {id: tuple(tokens) for id, tokens in held.items()}
-
     def _rows(self, ids: list[str]) -> list[int]:
-        assert self.signals is not None
-        wanted = set(ids)
-        return [row for row in self.signals.touched.tolist() if self.view.ids[row] in wanted]
+        """Rows of entries in this view; one that was replaced meanwhile keeps a row, though a newer one."""
+        rows = [self.index.row(id) for id in ids]
+        return [row if row is not None and row < self.view.size else 0 for row in rows]
 
     def _around(self, ranked: list[Scored]) -> dict[str, list[str]]:
         """The message before and after each hit message, with it, in order."""
         before, after = self.view.neighbours(1)
+        ids = [one.candidate.id for one in ranked if one.candidate.kind is EntryKind.MESSAGE]
         found = {}
-        for row in self._rows([one.candidate.id for one in ranked if one.candidate.kind is EntryKind.MESSAGE]):
+        for id, row in zip(ids, self._rows(ids), strict=True):
             chain = [int(before[row]), row, int(after[row])]
-            found[self.view.ids[row]] = [self.view.ids[place] for place in chain if place < self.view.size]
+            found[id] = [self.view.ids[place] for place in chain if place < self.view.size]
         return found

@@ -42,8 +42,8 @@ class Segment:
 
 
 def build(hashes: Hashes, rows: Rows, documents: int) -> Segment:
-    """A segment of flat (hash, row) pairs, repetition counted."""
-    order = np.lexsort((rows, hashes)) if len(hashes) else np.empty(0, np.int64)
+    """A segment of flat (hash, row) pairs in the order of rows, repetition counted."""
+    order = np.argsort(hashes, kind="stable")
     hashes, rows = hashes[order], rows[order]
     fresh = np.ones(len(hashes), bool)
     fresh[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])

@@ -26,6 +26,8 @@ class Candidate:
     importance: float = 5.0
     pinned: bool = False
     reinforcements: int = 0
+    strength: float = 1.0
+    """What fading has left of a memory, 0–1."""
     valence: float = 0.0
     arousal: float = 0.0
     entities: tuple[str, ...] = ()

@@ -24,8 +24,8 @@ LANGUAGES = ["en", "de", "fr", "it", "es", "nl", "pl", "sv", "da"]
 BODY_CHARACTERS = 200_000
 """More of one body is not read: a person does not write that much."""
 FORWARDED = re.compile(
-    r"^\s*(?:-{2,}\s*(?:Forwarded message|Original Message|Weitergeleitete Nachricht|Message transféré|Messaggio inoltrato|"
-    r"Mensaje reenviado)\s*-{2,}|Begin forwarded message:|-{8,} Forwarded)",
+    r"^\s*(?:-{2,}\s*(?:Forwarded message|Original Message|Weitergeleitete Nachricht|Message transféré|"
+    r"Messaggio inoltrato|Mensaje reenviado)\s*-{2,}|Begin forwarded message:|-{8,} Forwarded)",
     re.IGNORECASE | re.MULTILINE,
 )
 QUOTED_LINE = re.compile(r"^\s{0,3}>")

@@ -1,8 +1,8 @@
 """Everything of a user as one file: JSON lines (or one JSON document of the same lines), or Markdown to read.
 
 The file begins with a line about itself, has one line per record, and ends with a line that counts and hashes them, so
-that a cut-off copy is recognised. It is written beside its place and moved there when it is whole, readable by its owner
-only. ``docs/export.md`` describes every field.
+that a cut-off copy is recognised. It is written beside its place and moved there when it is whole, readable by its
+owner only. ``docs/export.md`` describes every field.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def _memories(line: Any, memories: list[Memory]) -> None:
             for memory in chosen:
                 said = min((one.at for one in memory.evidence), default=memory.created_at)
                 line(
-                    f"- {_flat(memory.content)} *({memory.kind}, importance {memory.importance:g}, since {said:%Y-%m-%d})*"
+                    f"- {_flat(memory.content)} "
+                    f"*({memory.kind}, importance {memory.importance:g}, since {said:%Y-%m-%d})*"
                 )
     others = [memory for memory in memories if memory.status not in RECALLED]
     if others:

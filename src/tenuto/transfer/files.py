@@ -89,6 +89,12 @@ def _parsed(chosen: Format, source: Source, options: Options) -> Iterator[Parsed
         yield from chosen.parse(source, options)
     except RecursionError:
         raise InputError(f"{source.name} is nested too deeply to be an export.", code="import_damaged") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, OSError) as error:
+        raise InputError(
+            f"{source.name} is not a {chosen.title} as it is known here ({type(error).__name__}: {error}). What was "
+            "imported before stays.",
+            code="import_damaged",
+        ) from error
 
 
 def _options(deps: Deps, scope: Scope, names: Iterable[str], timezone: str) -> Options:
@@ -117,8 +123,8 @@ def _checked(chosen: Format, options: Options, items: Iterator[Parsed]) -> Itera
     if chosen.people and said and NOBODY not in options.me and not any(item.mine for item in said):
         speakers = list(dict.fromkeys(item.speaker or "?" for item in said))[:12]
         raise InputError(
-            f"Who of these are you: {', '.join(speakers)}? Say so with --me NAME (in code: me='NAME'); --me none if you are "
-            "none of them.",
+            f"Who of these are you: {', '.join(speakers)}? Say so with --me NAME (in code: me='NAME'); --me none if "
+            "you are none of them.",
             code="import_who_are_you",
         )
     yield from first

@@ -1,9 +1,9 @@
 """Bringing an export back.
 
-With ``vouch`` the file is a backup and is believed: into a user of whom nothing is kept it gives an equal user; into one
-with data the two are joined by the rules of :mod:`tenuto.identity.conflicts`, and nothing that was there is lost.
-Without it the file is only a claim: what the user wrote counts as theirs, everything else enters as external, memories as
-candidates, and no address is taken over.
+With ``vouch`` the file is a backup and is believed: into a user of whom nothing is kept it gives an equal user; into
+one with data the two are joined by the rules of :mod:`tenuto.identity.conflicts`, and nothing that was there is lost.
+Without it the file is only a claim: what the user wrote counts as theirs, everything else enters as external, memories
+as candidates, and no address is taken over.
 """
 
 from __future__ import annotations
@@ -78,9 +78,13 @@ def restore(
         head = _head(source)
         _check(source)
         run = Import(
-            id=f"imp_{source.fingerprint()}", format="tenuto", name=source.name[:200], started_at=now, updated_at=now,
+            id=f"imp_{source.fingerprint()}",
+            format="tenuto",
+            name=source.name[:200],
+            started_at=now,
+            updated_at=now,
             vouched_at=now if vouch else None,
-        )  # fmt: skip
+        )
         empty = _begin(deps, scope, run, head, vouch=vouch)
         rows = _rows(source)
         while batch := list(islice(rows, BATCH)):
@@ -198,9 +202,17 @@ def lower(record: Any, run: Import) -> Any | None:
     if isinstance(record, Memory):
         wishes = {"import": {"pin": (record.pin_kind or PinKind.AUTO).value} if record.pinned else {}}
         return evolve(
-            record, status=Status.CANDIDATE, trust=Trust.EXTERNAL, source=run.source, slot=None, pinned=False, pin_kind=None,
-            should_do=None, should_not_do=None, metadata={**record.metadata, **wishes},
-        )  # fmt: skip
+            record,
+            status=Status.CANDIDATE,
+            trust=Trust.EXTERNAL,
+            source=run.source,
+            slot=None,
+            pinned=False,
+            pin_kind=None,
+            should_do=None,
+            should_not_do=None,
+            metadata={**record.metadata, **wishes},
+        )
     if isinstance(record, Identity):
         return evolve(record, verified_at=None)
     if hasattr(record, "trust"):
@@ -221,15 +233,19 @@ def join(tx: Transaction, record: Any, now: Any) -> Iterable[Any]:
         return [join_agents(known, record)]
     if known is not None:
         return []
-    if isinstance(record, Message) and record.external_id is not None:
-        if tx.find(Message, Where("external_id", "=", record.external_id), limit=1):
-            return []
+    if isinstance(record, Message) and _taken(tx, record):
+        return []
     if isinstance(record, Todo) and record.slot is not None and tx.find(Todo, Where("slot", "=", record.slot), limit=1):
         return []
-    if getattr(record, "external_id", None) is not None and not isinstance(record, Message):
-        if tx.find(type(record), Where("external_id", "=", record.external_id), limit=1):
-            record = evolve(record, external_id=None)
+    if hasattr(record, "external_id") and _taken(tx, record):
+        record = evolve(record, external_id=None)
     return [evolve(_at_rest(record), seq=0)] if hasattr(record, "seq") else [_at_rest(record)]
+
+
+def _taken(tx: Transaction, record: Any) -> bool:
+    """Whether the caller's own id of a record is in use."""
+    id = record.external_id
+    return id is not None and bool(tx.find(type(record), Where("external_id", "=", id), limit=1))
 
 
 def _join_memory(tx: Transaction, record: Memory, known: Memory | None, now: Any) -> list[Any]:

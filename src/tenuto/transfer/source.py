@@ -182,8 +182,8 @@ def _archive(place: Path, policy: ImportPolicy) -> Source:
     if len(infos) > policy.zip_members or sum(info.file_size for info in infos) > policy.zip_bytes:
         archive.close()
         raise InputError(
-            f"{place.name} claims to hold {len(infos):,} files of {sum(info.file_size for info in infos):,} bytes: that "
-            "is more than an export holds. Unpack it yourself and import the folder if it is real.",
+            f"{place.name} claims to hold {len(infos):,} files of {sum(info.file_size for info in infos):,} bytes: "
+            "that is more than an export holds. Unpack it yourself and import the folder if it is real.",
             code="import_bomb",
         )
     for info in infos:

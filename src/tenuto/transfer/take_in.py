@@ -33,7 +33,7 @@ from tenuto.transfer.threads import Threads
 OWN_IDS = ("jsonl", "json", "csv")
 """Formats whose ids are the caller's own and are kept as they are."""
 CHUNK = 500
-SESSIONS_HELD = 20_000
+SESSIONS_HELD = 5_000
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Sessions of imported conversations, rebuilt from times alone.
 
-A thread keeps to itself: two conversations that ran at the same time stay two, other than live talk, where time decides.
-Within a thread a session is a run of messages with less than ``idle`` between neighbours. Its name follows from the
-thread and the time of its first message, so a second import of the same file finds the same sessions.
+A thread keeps to itself: two conversations that ran at the same time stay two, other than live talk, where time
+decides. Within a thread a session is a run of messages with less than ``idle`` between neighbours. Its name follows
+from the thread and the time of its first message, so a second import of the same file finds the same sessions.
 """
 
 from __future__ import annotations

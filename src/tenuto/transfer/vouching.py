@@ -61,6 +61,11 @@ def _job(deps: Deps, due: Due) -> Job:
 def _event(deps: Deps, scope: Scope, run: Import) -> Event:
     now = run.updated_at
     return Event(
-        id=deps.ids("evt", now), kind="import.vouched", at=now, subject_kind="import", subject_id=run.id, persona=scope.persona,
+        id=deps.ids("evt", now),
+        kind="import.vouched",
+        at=now,
+        subject_kind="import",
+        subject_id=run.id,
+        persona=scope.persona,
         channel=scope.channel,
-    )  # fmt: skip
+    )

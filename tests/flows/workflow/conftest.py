@@ -1,27 +1,15 @@
-"""A store with a clock that the test moves, on the fake and on SQLite."""
+"""The desk that the tests work at: on the fake and on SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.flows.workflow.desk import Desk
 from tests.flows.workflow.world import Script
 
 import tenuto
-from tenuto.engine import Tenuto
-
-
-@dataclass
-class Desk:
-    store: Tenuto
-    model: Script
-    now: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-    def wait(self, **much: float) -> None:
-        self.now += timedelta(**much)
 
 
 @pytest.fixture(params=["memory", "sqlite"])

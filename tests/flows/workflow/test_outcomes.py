@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from examples.coding_exercises import ACTIVITY
-from tests.flows.workflow.conftest import Desk
+from tests.flows.workflow.desk import Desk
 
 from tenuto.errors import Conflict, InputError, NotFound
 from tenuto.records.workflow import Artifact, Outcome, Workflow

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tenuto.ingest.entities import Registry, key, likeness, mentions, proposals, resolve, slug
+from tenuto.ingest.entities import Registry, key, mentions, resolve, slug
+from tenuto.ingest.likeness import likeness, proposals
 from tenuto.records.memory import Entity
 
 NOW = datetime(2024, 5, 15, tzinfo=UTC)

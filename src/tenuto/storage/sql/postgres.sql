@@ -13,8 +13,17 @@ SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, toke
 FROM entries WHERE user_id = :user AND seq > :seq ORDER BY seq LIMIT :limit
 
 -- name: unembedded
-SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea, NULL::bytea
-FROM entries WHERE user_id = :user AND (model < :model OR model > :model) ORDER BY seq DESC LIMIT :limit
+-- Three ranges of one index: a single condition would walk over everything that has its vector already.
+SELECT * FROM (
+    SELECT * FROM (SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea AS vector, NULL::bytea AS sealed_vector FROM entries
+        WHERE user_id = :user AND model <= '' ORDER BY model DESC, seq DESC LIMIT :limit) AS part_1
+    UNION ALL
+    SELECT * FROM (SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea AS vector, NULL::bytea AS sealed_vector FROM entries
+        WHERE user_id = :user AND model > '' AND model < :model ORDER BY model DESC, seq DESC LIMIT :limit) AS part_2
+    UNION ALL
+    SELECT * FROM (SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, NULL::bytea AS vector, NULL::bytea AS sealed_vector FROM entries
+        WHERE user_id = :user AND model > :model ORDER BY model DESC, seq DESC LIMIT :limit) AS part_3
+) AS waiting ORDER BY seq DESC LIMIT :limit
 
 -- name: entry_vectors
 SELECT id, seq, halfvec_send(vector), sealed_vector FROM entries

@@ -36,7 +36,9 @@ class Smtp:
 
     def __call__(self, delivery: Delivery) -> None:
         if "@" not in delivery.address:
-            raise InputError(f"{delivery.address} is not a mailbox: codes for it need another courier.", code="no_courier")
+            raise InputError(
+                f"{delivery.address} is not a mailbox: codes for it need another courier.", code="no_courier"
+            )
         message = EmailMessage()
         message["From"], message["To"], message["Subject"] = self.sender, delivery.address, "Your code"
         message["Auto-Submitted"] = "auto-generated"
@@ -50,4 +52,6 @@ class Smtp:
                     server.login(self.user, self.password or "")
                 server.send_message(message)
         except (smtplib.SMTPException, OSError) as error:
-            raise ProviderError(f"The code could not be sent to {delivery.address}: {error}.", code="delivery_failed") from error
+            raise ProviderError(
+                f"The code could not be sent to {delivery.address}: {error}.", code="delivery_failed"
+            ) from error

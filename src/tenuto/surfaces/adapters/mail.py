@@ -1,7 +1,7 @@
 """Mail as a channel: raw messages in, and a mailbox that is looked into from time to time.
 
-A mail is marked as seen only after it was kept, and its Message-ID makes a second reading harmless, so a crash in between
-costs nothing. Mail from programs (lists, bounces, automatic replies) is passed over: nobody said it.
+A mail is marked as seen only after it was kept, and its Message-ID makes a second reading harmless, so a crash in
+between costs nothing. Mail from programs (lists, bounces, automatic replies) is passed over: nobody said it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Mailbox:
 
 
 def mailbox(url: str, password: str) -> Mailbox:
-    """``imaps://ana@example.org@mail.example.org:993/INBOX`` (or ``imap://`` without TLS, for a server on this machine)."""
+    """``imaps://ana@example.org@mail.example.org:993/INBOX``; ``imap://`` is without TLS, for this machine only."""
     match = re.fullmatch(r"(imaps?)://(.+)@([^@/:]+)(?::(\d+))?(?:/(.+))?", url)
     if match is None:
         raise InputError("A mailbox is written imaps://user@host/INBOX.", code="mailbox_invalid")

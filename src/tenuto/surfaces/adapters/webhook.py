@@ -1,8 +1,8 @@
 """Messages that another program posts: a signed JSON envelope, or a raw mail.
 
-Signatures follow Standard Webhooks: ``webhook-id``, ``webhook-timestamp`` and ``webhook-signature`` over the exact bytes
-of the body, with a shared secret (``whsec_…``). A request that is older than five minutes is refused, so a recorded one
-cannot be sent again later; one that is sent twice within them is the same message, by its id.
+Signatures follow Standard Webhooks: ``webhook-id``, ``webhook-timestamp`` and ``webhook-signature`` over the exact
+bytes of the body, with a shared secret (``whsec_…``). A request that is older than five minutes is refused, so a
+recorded one cannot be sent again later; one that is sent twice within them is the same message, by its id.
 """
 
 from __future__ import annotations
@@ -32,7 +32,13 @@ TAKEN = ("address", "text", "id", "at", "attachments", "reply_to", "subject", "p
 
 
 def receive(
-    store: Tenuto, channel: str, body: bytes, headers: Mapping[str, str], secret: str, *, media: str = "application/json"
+    store: Tenuto,
+    channel: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    secret: str,
+    *,
+    media: str = "application/json",
 ) -> Receipt:
     """Check, read and keep one posted message. ``headers`` may have names in any case."""
     named = {name.lower(): value for name, value in headers.items()}
@@ -48,7 +54,9 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, now: datetime) 
     """Raise :class:`Denied` unless one of the signatures is right and fresh."""
     id, stamp, given = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not id or not given or not stamp.isdigit() or len(stamp) > 12:
-        raise Denied("The request is not signed: it needs webhook-id, webhook-timestamp and webhook-signature.", code="unsigned")
+        raise Denied(
+            "The request is not signed: it needs webhook-id, webhook-timestamp and webhook-signature.", code="unsigned"
+        )
     if abs(now - (EPOCH + timedelta(seconds=int(stamp)))) > TOLERANCE:
         raise Denied("The signature is too old, or the clocks differ by more than five minutes.", code="signature_old")
     expected = sign(secret, id, stamp, body)

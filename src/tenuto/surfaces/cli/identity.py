@@ -60,10 +60,15 @@ def link(
     if smtp is not None:
         host, _, port = smtp.partition(":")
         password = connection("smtp_password")
-        courier = Smtp(host=host, port=int(port or 587), sender=sender, user=sender if password else None, password=password)
+        courier = Smtp(
+            host=host, port=int(port or 587), sender=sender, user=sender if password else None, password=password
+        )
     with settings.store(background=False) as store:
         made = store.user(user, persona=persona, channel=channel).link(address_channel, address, courier, merge=merge)
-    settings.show({"expires_at": made.expires_at}, lambda: click.echo(f"A code is on its way, valid until {made.expires_at:%H:%M} UTC."))
+    settings.show(
+        {"expires_at": made.expires_at},
+        lambda: click.echo(f"A code is on its way, valid until {made.expires_at:%H:%M} UTC."),
+    )
 
 
 @identities.command()
@@ -89,7 +94,14 @@ def confirm(
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def merge(
-    settings: Settings, address_channel: str, address: str, code: str, user: str, persona: str | None, channel: str, yes: bool
+    settings: Settings,
+    address_channel: str,
+    address: str,
+    code: str,
+    user: str,
+    persona: str | None,
+    channel: str,
+    yes: bool,
 ) -> None:
     """Join the account that ADDRESS belongs to, with the CODE from link --merge. Shows first what it would do."""
     with settings.store(background=False) as store:

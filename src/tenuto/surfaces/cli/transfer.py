@@ -31,13 +31,19 @@ NAMES = ", ".join([*(one.name for one in FORMATS), "tenuto"])
 @for_user
 @click.option("--format", "format_", metavar="NAME", help=f"Where it is not recognised: {NAMES}.")
 @click.option("--me", multiple=True, metavar="NAME", help="Who of the speakers you are; may be repeated.")
-@click.option("--timezone", default="UTC", show_default=True, help="What times without a zone mean, such as Europe/Rome.")
+@click.option(
+    "--timezone", default="UTC", show_default=True, help="What times without a zone mean, such as Europe/Rome."
+)
 @click.option("--vouch", is_flag=True, help="Believe what others say in it, and its memories, at once.")
 @click.option("--no-extract", is_flag=True, help="Keep the messages only; look for no memories in them.")
 @click.option("--wait", is_flag=True, help="Embed everything before coming back.")
 @click.option("--dry-run", is_flag=True, help="Count, date and price it; write nothing.")
-@click.option("--price", type=float, metavar="PER_MILLION", help="What a million tokens of your model cost, for --dry-run.")
-@click.option("--prompt", is_flag=True, help="Print what to paste into another assistant to get an account of yourself.")
+@click.option(
+    "--price", type=float, metavar="PER_MILLION", help="What a million tokens of your model cost, for --dry-run."
+)
+@click.option(
+    "--prompt", is_flag=True, help="Print what to paste into another assistant to get an account of yourself."
+)
 @click.option("--list", "listed", is_flag=True, help="Show what was imported.")
 @click.option("--vouch-for", metavar="ID", help="Believe an import that was made before.")
 @click.pass_obj
@@ -119,7 +125,9 @@ def _list(settings: Settings, found: list[Import]) -> None:
     def render() -> None:
         for one in found:
             vouched = "vouched for" if one.vouched_at else "not vouched for"
-            click.echo(f"{one.id}  {one.started_at:%Y-%m-%d}  {one.status.value:8} {one.messages:>8,}  {one.name} ({vouched})")
+            click.echo(
+                f"{one.id}  {one.started_at:%Y-%m-%d}  {one.status.value:8} {one.messages:>8,}  {one.name} ({vouched})"
+            )
 
     settings.show(found, render)
 
@@ -149,6 +157,8 @@ def export(settings: Settings, path: str, user: str, persona: str | None, channe
         counts = store.user(user, persona=persona, channel=channel).export(path)
 
     def render() -> None:
-        click.echo(f"{path}: " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count))
+        click.echo(
+            f"{path}: " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+        )
 
     settings.show(counts, render)

@@ -27,20 +27,31 @@ from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
-from tenuto.surfaces.http.verbs import health, listings, memory, operator, privacy, seeds, talk, time
+from tenuto.surfaces.http.verbs import (
+    health,
+    learning,
+    listings,
+    memory,
+    operator,
+    privacy,
+    seeds,
+    talk,
+    time,
+    transfer,
+)
 from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
 from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
-    listings.routes, privacy.routes, events.routes, seeds.routes,
+    listings.routes, privacy.routes, transfer.routes, learning.routes, events.routes, seeds.routes,
     operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
-`docs/api.md` explains paging, idempotency keys, conditional requests and live events.
+`docs/http.md` explains paging, idempotency keys, conditional requests and live events.
 """
 
 

@@ -65,6 +65,7 @@ class Build(Body):
     message: Text = Field(examples=["Which antibiotics are safe for him?"])
     budget: int | None = Field(None, ge=1, le=10_000_000, description="Tokens, the answer included; 8,000 if left out.")
     session: str | None = Field(None, description="Your own id of the session.")
+    refresh: bool = Field(False, description="Find anew what the session is about.")
     replay: bool = Field(True, description="False leaves this session's turns out, for a caller who sends them anyway.")
 
 
@@ -216,3 +217,23 @@ class Merge(Body):
 
 class Decision(Body):
     accept: bool
+
+
+class Unlink(Body):
+    channel: Name = Field(examples=["email"])
+    address: Name = Field(examples=["ana@example.org"])
+    region: Name | None = None
+
+
+class ConfirmLink(Unlink):
+    code: Name = Field(examples=["123456"])
+
+
+class OutcomeTried(Body):
+    track: Name = Field(examples=["python"])
+    skill: Name = Field(examples=["loops"])
+    success: bool
+    at: AwareDatetime | None = None
+    style: Name | None = None
+    artifact_id: Name | None = None
+    id: Name | None = None

@@ -35,7 +35,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto", error="invalid_token"'}
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "X-Frame-Options": "DENY",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",

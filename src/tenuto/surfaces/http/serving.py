@@ -55,6 +55,8 @@ class Serving:
     logs: bool = True
     upstream: Upstream | None = None
     """Where the memory proxy sends chats."""
+    workflows: tuple[str, ...] = ()
+    """Files of workflow definitions."""
     options: tuple[tuple[str, Any], ...] = ()
     """More keyword arguments of ``tenuto.open``."""
 
@@ -79,7 +81,10 @@ def upstream_of(openai: str | None, anthropic: str | None) -> Upstream | None:
 
 
 def open_store(serving: Serving) -> Tenuto:
-    return engine.open(serving.db, redis=serving.redis, **dict(serving.options))
+    store = engine.open(serving.db, redis=serving.redis, **dict(serving.options))
+    for path in serving.workflows:
+        store.define(path)
+    return store
 
 
 def check_bind(store: Tenuto, serving: Serving) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
+from math import ceil, floor
 
 from markupsafe import Markup
 
@@ -28,11 +29,18 @@ class Series:
     points: Sequence[tuple[datetime, float]]
 
 
-def lines(series: Sequence[Series], low: float, high: float, title: str) -> Markup:
+def bounds(values: Sequence[float]) -> tuple[float, float]:
+    """From quarter to quarter around the values, at least half a unit apart."""
+    low, high = floor(min(values) * 4) / 4, ceil(max(values) * 4) / 4
+    return (low, max(high, low + 0.5))
+
+
+def lines(series: Sequence[Series], title: str) -> Markup:
     """Lines over time, each labelled at its end."""
     times = [at for one in series for at, _ in one.points]
     if not times:
         return Markup("")
+    low, high = bounds([value for one in series for _, value in one.points])
     first, last = min(times), max(times)
     if first == last:
         first, last = first - timedelta(hours=1), last + timedelta(hours=1)

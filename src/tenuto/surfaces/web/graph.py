@@ -89,7 +89,7 @@ def picture(entities: Sequence[Entity], memories: Sequence[Memory], base: str) -
             Markup(
                 '<a href="{}/{}" class="node {}"><circle cx="{:.0f}" cy="{:.0f}" r="{}"/>'
                 '<text x="{:.0f}" y="{:.0f}">{}</text></a>'
-            ).format(base, one.id, one.type, x, y, size, x, y + size + 13, one.label[:22])
+            ).format(base, one.id, one.type, x, y, size, x, y + size + 3, one.label[:22])
         )
     head = Markup(
         '<svg class="graph" viewBox="0 0 {} {}" role="group" aria-label="Who is mentioned with whom">'

@@ -19,6 +19,7 @@ from tenuto.records.memory import Domain, Kind, Memory, Status, Todo, TodoStatus
 from tenuto.records.operations import JobStatus
 from tenuto.records.recall import Hit
 from tenuto.surfaces.http import names
+from tenuto.surfaces.http.verbs.transfer import exported
 from tenuto.surfaces.web import charts, diff, graph
 from tenuto.surfaces.web.rendering import page, static
 from tenuto.surfaces.web.routing import Viewer, page_needs, router, show
@@ -189,7 +190,7 @@ def companion(request: Request, person: Viewer) -> Response:
         )
         for axis, value in state.axes.items()
     ]
-    chart = charts.lines(series, -1.0, 1.0, "The companion's axes over time") if changes else ""
+    chart = charts.lines(series, "The companion's axes over time") if changes else ""
     trajectory = person.trajectory()
     sparks = {
         one.name: charts.spark(one.values, f"{one.name.replace('_', ' ')}, session by session")
@@ -271,10 +272,13 @@ def privacy(request: Request, person: Viewer, cursor: str | None = None) -> Resp
         log=log.items,
         next=log.next,
         plan=person.purge(dry_run=True),
-        exportable=hasattr(person, "export"),
-        auditable=hasattr(person, "verify_audit"),
-        proof=None,
     )
+
+
+@routes.get("/u/{user}/privacy/export", **page_needs(Need.READ))
+def export(request: Request, person: Viewer) -> Response:
+    """Everything as one file."""
+    return exported(person, "jsonl")
 
 
 @routes.get("/system", **page_needs(Need.ADMIN, about_user=False))
@@ -312,7 +316,7 @@ def sign_in(request: Request, link: Text = "") -> Response:
     exchanged = server_keys.exchange(store.deps, link, valid) if link else None
     if exchanged is None:
         detail = "This link was used already, or is too old." if link else "Sign in with a link from the command line."
-        return page("signin.html", 401, detail=detail, code="link_invalid", status=401, back="/")
+        return page("signin.html", 401 if link else 200, detail=detail, code="link_invalid", status=401, back="/")
     response = RedirectResponse("/", 303)
     secure = request.url.scheme == "https"
     response.set_cookie(

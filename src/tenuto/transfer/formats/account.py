@@ -56,8 +56,8 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
             account = found_in(decoded(file.read(WHOLE)))
         if account is None:
             raise InputError(
-                f"{member.name} holds no account that can be read as JSON: ask the assistant to answer with the JSON block "
-                "only, and save that.",
+                f"{member.name} holds no account that can be read as JSON: ask the assistant to answer with the JSON "
+                "block only, and save that.",
                 code="import_damaged",
             )
         yield from _entries(account, options)

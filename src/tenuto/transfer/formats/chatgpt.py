@@ -86,7 +86,7 @@ def _conversation(conversation: dict[str, Any], where: str, options: Options) ->
 
 def _branch(nodes: dict[str, Any], current: Any) -> list[Any]:
     """The nodes from the root to the current one; a loop in the data ends the walk."""
-    if current not in nodes:
+    if not isinstance(current, str) or current not in nodes:
         leaves = [id for id, node in nodes.items() if not listing(mapping(node).get("children"))]
         current = leaves[-1] if leaves else None
     branch, seen = [], set()

@@ -1,4 +1,4 @@
-"""Google Takeout's record of Gemini: ``MyActivity.json``, newest first, a prompt with its answer as HTML in one entry."""
+"""Google Takeout's record of Gemini: ``MyActivity.json``, newest first, a prompt and its answer as HTML."""
 
 from __future__ import annotations
 

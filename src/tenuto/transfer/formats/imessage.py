@@ -68,8 +68,8 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
             yield from _database(source, member, member.path)
         except (apsw.BusyError, apsw.LockedError) as error:
             raise InputError(
-                f"{member.name} is locked by another program: quit Messages, or copy the file (with its -wal) and import "
-                "the copy. What was imported before stays.",
+                f"{member.name} is locked by another program: quit Messages, or copy the file (with its -wal) and "
+                "import the copy. What was imported before stays.",
                 code="import_locked",
             ) from error
         except apsw.Error as error:

@@ -156,9 +156,15 @@ def parse_letta(source: Source, options: Options) -> Iterator[Parsed]:
         for paragraph in words_of(block.get("value")).split("\n"):
             if text := tidy(paragraph.strip("-*• ")):
                 yield Noted(
-                    id=digest(label, text), content=text, at=moment(block.get("updated_at")) or options.now, domain=domain,
-                    kind=Kind.CONTEXT_NOTE, importance=7.0, pin=PinKind.AUTO, metadata={"letta": {"block": label}},
-                )  # fmt: skip
+                    id=digest(label, text),
+                    content=text,
+                    at=moment(block.get("updated_at")) or options.now,
+                    domain=domain,
+                    kind=Kind.CONTEXT_NOTE,
+                    importance=7.0,
+                    pin=PinKind.AUTO,
+                    metadata={"letta": {"block": label}},
+                )
     for passage in (
         mapping(one) for agent in agents for one in listing(agent.get("passages") or agent.get("archival_memory"))
     ):
@@ -180,9 +186,15 @@ def _letta_messages(agent: dict[str, Any], options: Options) -> Iterator[Parsed]
             yield Skipped(where=f"{thread}, message {place}", why="nothing that was said" if at else "no date")
             continue
         yield Said(
-            id=f"{thread}-{string(message.get('id')) or place}", content=text, role=role, at=at, thread=thread,
-            title=string(agent.get("name")), mine=role is Role.USER, model=string(message.get("model")),
-        )  # fmt: skip
+            id=f"{thread}-{string(message.get('id')) or place}",
+            content=text,
+            role=role,
+            at=at,
+            thread=thread,
+            title=string(agent.get("name")),
+            mine=role is Role.USER,
+            model=string(message.get("model")),
+        )
 
 
 # --- Zep --------------------------------------------------------------------------------------------------------------

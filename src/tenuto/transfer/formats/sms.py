@@ -59,7 +59,7 @@ def _document(source: Source, member: Member, options: Options) -> Iterator[Pars
                     if root is not None:
                         root.clear()
         parser.close()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise InputError(
             f"{member.name} is damaged or cut off ({error}). What was imported before stays; importing the whole file "
             "later goes on from there.",

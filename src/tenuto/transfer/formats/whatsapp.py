@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from itertools import pairwise
 
 from tenuto.errors import InputError
 from tenuto.records.conversation import Role
@@ -163,7 +164,7 @@ def _day_first(source: Source, member: Member, options: Options) -> bool:
 
 def _steps_back(sample: list[Line], day_first: bool, zone: tzinfo) -> int:
     times = [at for at in (_moment(line, day_first, zone) for line in sample) if at is not None]
-    return sum(later < earlier for earlier, later in zip(times, times[1:], strict=False))
+    return sum(later < earlier for earlier, later in pairwise(times))
 
 
 FORMAT = Format("whatsapp", "WhatsApp chat", recognise, parse, people=True)

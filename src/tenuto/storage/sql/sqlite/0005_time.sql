@@ -1,6 +1,7 @@
 -- What the upkeep of time asks for again and again stays cheap however long the history is: the current version of a
 -- summary, how far topics have come, the next messages and last sessions of one persona, the most important memories.
 CREATE INDEX summaries_version ON summaries (user_id, kind, "current", version);
+CREATE INDEX summaries_of_session ON summaries (user_id, session_id, kind, version);
 CREATE INDEX summaries_end ON summaries (user_id, kind, end_seq);
 CREATE INDEX messages_persona ON messages (user_id, persona, seq);
 CREATE INDEX sessions_persona ON sessions (user_id, persona, last_activity_at);

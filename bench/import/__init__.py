@@ -1,0 +1,1 @@
+"""How fast earlier talk comes in, and what it costs."""

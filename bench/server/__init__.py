@@ -1,0 +1,1 @@
+"""How much of a bare endpoint's speed the server keeps."""

@@ -1,0 +1,73 @@
+"""Talk of any length, made up: words as rare as in English, sessions of a dozen messages, vectors in clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from tenuto.recall.entry import make_entry
+from tenuto.recall.index import pack
+from tenuto.records.conversation import Message, Role
+
+START = datetime(2020, 1, 1, tzinfo=UTC)
+WORDS = 30_000
+CLUSTERS = 400
+
+
+class MadeUp:
+    """The same seed gives the same talk."""
+
+    def __init__(self, model: str, dimension: int, seed: int = 7) -> None:
+        self._model = model
+        self._random = np.random.default_rng(seed)
+        self._centres = self._unit(self._random.standard_normal((CLUSTERS, dimension)))
+        self._dimension = dimension
+        ranks = np.arange(60, WORDS + 60)  # the most common sixty are stop words, which are never indexed
+        self._shares = np.cumsum(1 / ranks) / np.sum(1 / ranks)
+
+    @staticmethod
+    def _unit(vectors: np.ndarray) -> np.ndarray:
+        return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+    def text(self, length: int) -> str:
+        drawn = np.searchsorted(self._shares, self._random.random(length))
+        return " ".join(f"w{number}" for number in drawn)
+
+    def vectors(self, count: int) -> np.ndarray:
+        near = self._centres[self._random.integers(0, CLUSTERS, count)]
+        noise = self._random.standard_normal((count, self._dimension)) / np.sqrt(self._dimension)
+        return self._unit(near + 0.9 * noise).astype(np.float32)
+
+    def messages(self, user: str, count: int) -> Iterator[tuple[Message, object]]:
+        """Messages with their index entries."""
+        vectors = self.vectors(count)
+        for number in range(count):
+            message = Message(
+                id=f"msg_{number:011d}",
+                session_id=f"ses_{number // 12:09d}",
+                role=Role.USER if number % 2 == 0 else Role.ASSISTANT,
+                content=self.text(int(self._random.integers(6, 36))),
+                at=START + timedelta(minutes=7 * number),
+                channel="api",
+            )
+            yield message, make_entry(message, vector=pack(vectors[number]), model=self._model)
+
+
+def fill(store, user: str, made_up: MadeUp, count: int, batch: int = 5000) -> None:
+    """Write straight into the store: the same rows that observing and embedding leave behind."""
+    pending: list = []
+
+    def flush() -> None:
+        with store.writing(user) as tx:
+            tx.put(*(message for message, _ in pending))
+            tx.index(*(entry for _, entry in pending))
+        pending.clear()
+
+    for pair in made_up.messages(user, count):
+        pending.append(pair)
+        if len(pending) == batch:
+            flush()
+    if pending:
+        flush()

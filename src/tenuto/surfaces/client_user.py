@@ -1,0 +1,385 @@
+"""One person's memory behind a server: the verbs of :class:`tenuto.UserMemory`, each one request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from urllib.parse import quote
+
+import httpx
+import msgspec
+
+from tenuto import errors
+from tenuto.ingest.listing import EntityCard
+from tenuto.ingest.remember import Remembered
+from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.outreach import Outreach
+from tenuto.lifecycle.purge import PurgeReport
+from tenuto.lifecycle.retention import Rules
+from tenuto.lifecycle.trajectory import Trajectory
+from tenuto.paging import LISTINGS, Page
+from tenuto.privacy.erase import Proof
+from tenuto.records.context import Context
+from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
+from tenuto.records.identity import UserMerge
+from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
+from tenuto.records.operations import Event, Receipt
+from tenuto.records.recall import Hit, Recalled
+from tenuto.records.scope import Identity
+from tenuto.records.transfer import Import
+from tenuto.records.workflow import Outcome, Workflow
+from tenuto.surfaces.client_link import Link, Whole, error_of, part, plain
+from tenuto.surfaces.http.names import write as path_name
+
+T = TypeVar("T")
+PATHS = {"state_changes": "state-changes", "key_points": "key-points", "events": "event-log"}
+
+
+class RemoteUser:
+    """One person's memory behind a server: :class:`tenuto.UserMemory`'s verbs."""
+
+    def __init__(self, link: Link, user: str, persona: str | None, channel: str) -> None:
+        self._link = link
+        self._user = user
+        self._scope = {"persona": persona, "channel": channel}
+
+    @property
+    def id(self) -> str:
+        """The user's id."""
+        return self._user
+
+    def observe(
+        self,
+        text: str,
+        *,
+        role: str = "user",
+        speaker: str | None = None,
+        at: datetime | None = None,
+        id: str | None = None,
+        session: str | None = None,
+        thinking: str | None = None,
+        model: str | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> Receipt:
+        """Keep one thing said. Durable when this returns."""
+        body = {
+            "text": text, "role": role, "speaker": speaker, "at": at, "id": id, "session": session,
+            "thinking": thinking, "model": model, "metadata": metadata,
+        }  # fmt: skip
+        return self._write("POST", "observe", Receipt, body)
+
+    def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
+        """The right few things for a query, best first, each with its reasons."""
+        found = self._ask("POST", "recall", {"query": query, "limit": limit, **filters})
+        return Recalled([msgspec.convert(hit, Hit) for hit in found["hits"]], tuple(found["notes"]))
+
+    def context(
+        self,
+        message: str,
+        *,
+        budget: int | None = None,
+        session: str | None = None,
+        refresh: bool = False,
+        **options: Any,
+    ) -> Context:
+        """What a model should read now, within ``budget`` tokens."""
+        body = {"message": message, "budget": budget, "session": session, "refresh": refresh, **options}
+        return msgspec.convert(self._ask("POST", "context", body), Context)
+
+    def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
+        """The last messages, oldest first."""
+        return self._all("messages", limit, order="-at", session_id=session_id)[::-1]
+
+    def sessions(self, *, limit: int = 100) -> list[Session]:
+        """Sessions with this persona (or all of them without one), newest first."""
+        return self._all("sessions", limit)
+
+    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+        """One page of a listing."""
+        if what not in LISTINGS:
+            raise errors.InputError(f"There is no listing {what!r}: use {', '.join(LISTINGS)}.", code="listing_unknown")
+        query = {"persona": self._scope["persona"], **options, "limit": limit, "cursor": cursor}
+        found = self._link.call("GET", self._path(PATHS.get(what, what)), query=query)
+        return Page(items=[msgspec.convert(one, LISTINGS[what].type) for one in found["items"]], next=found["next"])
+
+    def get(self, what: str, id: str) -> Any:
+        """One row of a listing by its id."""
+        return msgspec.convert(self._ask("GET", f"{PATHS.get(what, what)}/{quote(id, safe='')}"), LISTINGS[what].type)
+
+    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+        """Keep one thing for good; says whether it was new, the same, fuller, or replaces something."""
+        return self._write("POST", "memories", Remembered, {"text": text, "pin": pin, **options})
+
+    def memories(self, **filters: Any) -> list[Memory]:
+        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
+        return msgspec.convert(self._ask("POST", "memories/find", filters), list[Memory])
+
+    def memory(self, id: str) -> Memory:
+        """One memory with its evidence and versions."""
+        return self._read(f"memories/{part(id)}", Memory)
+
+    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
+        """Out of every reading, until it is restored."""
+        return self._write("POST", f"memories/{part(id)}/forget", Memory, {"reason": reason})
+
+    def restore(self, id: str) -> Memory:
+        """Bring back what was forgotten, archived or superseded."""
+        return self._write("POST", f"memories/{part(id)}/restore", Memory)
+
+    def history(self, id: str) -> list[Version]:
+        """What a memory was before, oldest first; the present state is the last."""
+        return msgspec.convert(self._ask("GET", f"memories/{part(id)}/history"), list[Version])
+
+    def edit(self, id: str, **changes: Any) -> Memory:
+        """Correct a memory; the old wording stays in its history."""
+        return self._write("PATCH", f"memories/{part(id)}", Memory, Whole(changes))
+
+    def confirm(self, id: str) -> Memory:
+        """Vouch for a memory: what came from outside becomes active."""
+        return self._write("POST", f"memories/{part(id)}/confirm", Memory)
+
+    def pin(self, id: str, *, kind: str = "manual", session: str | None = None) -> Memory:
+        """Always in context, or in the context of one session."""
+        return self._write("PUT", f"memories/{part(id)}/pin", Memory, {"kind": kind, "session": session})
+
+    def unpin(self, id: str) -> Memory:
+        """No longer always in context."""
+        return self._write("DELETE", f"memories/{part(id)}/pin", Memory)
+
+    def allow(self, id: str, use: str) -> Memory:
+        """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
+        return self._write("PUT", f"memories/{part(id)}/use", Memory, {"use": use})
+
+    def todos(self, **filters: Any) -> list[Todo]:
+        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
+        return msgspec.convert(self._ask("POST", "todos/find", filters), list[Todo])
+
+    def wins(self) -> list[Todo]:
+        """What was completed in the last 48 hours."""
+        return msgspec.convert(self._ask("GET", "wins"), list[Todo])
+
+    def complete(self, todo_id: str) -> Todo:
+        """A todo is done; a habit is counted and stays."""
+        return self._write("POST", f"todos/{part(todo_id)}/complete", Todo)
+
+    def cancel(self, todo_id: str) -> Todo:
+        """A todo is no longer wanted."""
+        return self._write("POST", f"todos/{part(todo_id)}/cancel", Todo)
+
+    def entities(self, *, type: str | None = None, limit: int | None = None) -> list[Entity]:
+        """People, places, orgs and projects, the most mentioned first."""
+        return msgspec.convert(self._ask("POST", "entities/find", {"type": type, "limit": limit}), list[Entity])
+
+    def entity(self, id: str) -> EntityCard:
+        """``entity("person:john")``: who it is, and the facts."""
+        return self._read(f"entities/{part(id)}/card", EntityCard)
+
+    def merges(self, *, status: str | None = "proposed") -> list[EntityMerge]:
+        """Entities that may be one."""
+        return msgspec.convert(self._ask("POST", "merges/find", Whole(status=status)), list[EntityMerge])
+
+    def merge(self, duplicate: str, into: str) -> EntityMerge:
+        """Two entities are one."""
+        return self._write("POST", "merges", EntityMerge, {"duplicate": duplicate, "into": into})
+
+    def decide_merge(self, id: str, *, accept: bool) -> EntityMerge:
+        """Accept or refuse a proposed merge."""
+        return self._write("POST", f"merges/{part(id)}/decide", EntityMerge, {"accept": accept})
+
+    def unmerge(self, id: str) -> EntityMerge:
+        """Take a merge back."""
+        return self._write("POST", f"merges/{part(id)}/undo", EntityMerge)
+
+    def close_session(self, session_id: str | None = None, *, end_type: str = "explicit") -> Session | None:
+        """End a session: the one named (by our id or yours), or the open one. ``None`` if there is none to end."""
+        body = {"session_id": session_id, "end_type": end_type}
+        return self._write("POST", "sessions/close", cast("type[Session | None]", Session | None), body)
+
+    def summaries(
+        self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
+    ) -> list[Summary]:
+        """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
+        current = None if versions else True
+        return self._all("summaries", limit, kind=kind, session_id=session_id, current=current)
+
+    def summarise(self, start: str | datetime, end: str | datetime) -> Summary:
+        """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times."""
+        return self._write("POST", "summaries", Summary, {"start": start, "end": end})
+
+    def key_points(self, *, session_id: str | None = None, limit: int = 100) -> list[KeyPoint]:
+        """What was worth keeping from sessions, newest first."""
+        return self._all("key_points", limit, session_id=session_id)
+
+    def state(self) -> AgentState:
+        """The persona's axes towards the user, now."""
+        return self._read("state", AgentState)
+
+    def state_history(self, *, limit: int = 100) -> list[StateChange]:
+        """How the state came about: every change with its reason, newest first."""
+        return self._all("state_changes", limit)
+
+    def session_state(self) -> SessionState:
+        """What survives sessions: message count, last interaction, how summaries and the curator fare."""
+        return self._read("session-state", SessionState)
+
+    def trajectory(self, *, on: bool | None = None) -> Trajectory:
+        """Where the talk has been going; ``on`` switches it on or off first."""
+        if on is None:
+            return self._read("trajectory", Trajectory)
+        return self._write("PUT", "trajectory", Trajectory, {"on": on})
+
+    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
+        if on is None and not made:
+            return self._read("outreach", Outreach)
+        return self._write("PUT", "outreach", Outreach, {"on": on, "made": made})
+
+    def retention(self) -> Rules:
+        """How long what is kept."""
+        return self._read("retention", Rules)
+
+    def set_retention(self, rules: Mapping[str, Any] | None) -> Rules:
+        """The user's own rules over the operator's; ``None`` takes them back."""
+        return self._write("PUT", "retention", Rules, Whole(rules=rules))
+
+    def purge(self, *, dry_run: bool = False) -> PurgeReport:
+        """Take what has had its time, now; or with ``dry_run`` only tell what would go."""
+        return self._write("POST", "purge", PurgeReport, {"dry_run": dry_run})
+
+    def curate(self, *, dry_run: bool = False) -> CurateReport:
+        """Fold near-duplicates, archive what has faded; or with ``dry_run`` only show the plan."""
+        return self._write("POST", "curate", CurateReport, {"dry_run": dry_run})
+
+    def erase(self) -> Proof:
+        """Erase everything of this user, for good; the proof tells what is gone."""
+        return self._write("POST", "erase", Proof, {"user": self._user})
+
+    def verify_erasure(self, proof: Proof) -> list[str]:
+        """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
+        found: list[str] = self._ask("POST", "erase/verify", Whole(**msgspec.to_builtins(proof)))
+        return found
+
+    def stats(self) -> dict[str, Any]:
+        """Totals, the oldest and newest message, and the average importance."""
+        found: dict[str, Any] = self._ask("GET", "stats")
+        for name in ("oldest_message", "newest_message"):
+            found[name] = msgspec.convert(found[name], datetime | None)
+        return found
+
+    def receipt(self, id: str) -> Receipt | None:
+        """What came of an observed message, by the receipt's id."""
+        try:
+            return msgspec.convert(self._ask("GET", f"receipts/{quote(id, safe='')}"), Receipt)
+        except errors.NotFound:
+            return None
+
+    def events(self, *, after: int = 0, limit: int = 500) -> list[Event]:
+        """What happened, in order, after the event with this number."""
+        return msgspec.convert(self._ask("GET", "changes", query={"after": after, "limit": limit}), list[Event])
+
+    def export(self, path: str | os.PathLike[str]) -> dict[str, int]:
+        """Everything of this user as one file: ``.jsonl`` or ``.json`` to keep or move, ``.md`` to read."""
+        target = Path(path)
+        kind = target.suffix.lstrip(".") or "jsonl"
+        content = self._link.fetch(self._path("export"), {"format": kind})
+        target.write_bytes(content)
+        return {"bytes": len(content)}
+
+    def imports(self) -> list[Import]:
+        """What was imported, newest first."""
+        return msgspec.convert(self._ask("GET", "imports"), list[Import])
+
+    def vouch(self, import_id: str) -> Import:
+        """Vouch for an import as a whole: its memories become active."""
+        return self._write("POST", f"imports/{part(import_id)}/vouch", Import)
+
+    def identities(self) -> list[Identity]:
+        """The addresses that lead to this user."""
+        return msgspec.convert(self._ask("GET", "identities"), list[Identity])
+
+    def confirm_link(self, channel: str, address: str, code: str, *, region: str | None = None) -> Identity:
+        """Add the address that the code was sent to."""
+        body = {"channel": channel, "address": address, "code": code, "region": region}
+        return self._write("POST", "identities/confirm", Identity, body)
+
+    def unlink(self, channel: str, address: str, *, region: str | None = None) -> Identity:
+        """Take an address away; whoever writes from it next is somebody new."""
+        body = {"channel": channel, "address": address, "region": region}
+        return self._write("POST", "identities/unlink", Identity, body)
+
+    def user_merges(self) -> list[UserMerge]:
+        """Accounts that were joined into this one, newest first."""
+        return msgspec.convert(self._ask("GET", "user-merges"), list[UserMerge])
+
+    def unmerge_user(self, merge_id: str) -> UserMerge:
+        """Give both accounts back as they were, plus what came since."""
+        return self._write("POST", f"user-merges/{part(merge_id)}/undo", UserMerge)
+
+    def record_outcome(
+        self,
+        track: str,
+        skill: str,
+        success: bool,
+        at: datetime | None = None,
+        *,
+        style: str | None = None,
+        artifact_id: str | None = None,
+        id: str | None = None,
+    ) -> Outcome:
+        """One try at one skill; the learner profile follows from these alone."""
+        body = {
+            "track": track,
+            "skill": skill,
+            "success": success,
+            "at": at,
+            "style": style,
+            "artifact_id": artifact_id,
+        }
+        return self._write("POST", "outcomes", Outcome, {**body, "id": id})
+
+    def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
+        """Workflows, the last touched first."""
+        return self._all("workflows", limit, definition=definition, state=state)
+
+    def subscribe(self, *, after: int | None = None) -> Iterator[Event]:
+        """What happens to the user, live, after number ``after`` (``None``: from now on). Ends with the connection."""
+        path, query = self._path("events"), plain({"after": after})
+        with self._link.http.stream("GET", path, params=query, timeout=httpx.Timeout(60.0)) as response:
+            if response.status_code >= 400:
+                response.read()
+                raise error_of(response)
+            for line in response.iter_lines():
+                if line.startswith("data: ") and '"subject_kind"' in line:
+                    yield msgspec.json.decode(line[6:], type=Event)
+
+    def _all(self, what: str, limit: int, **options: Any) -> list[Any]:
+        """Rows of a listing over as many pages as it takes."""
+        found: list[Any] = []
+        cursor: str | None = None
+        while len(found) < limit:
+            page = self.page(what, limit=min(limit - len(found), 200), cursor=cursor, **options)
+            found, cursor = found + page.items, page.next
+            if cursor is None:
+                break
+        return found
+
+    def _path(self, rest: str) -> str:
+        return f"/api/users/{path_name(self._user)}/{rest}"
+
+    def _ask(self, method: str, rest: str, body: Any = None, *, query: dict[str, Any] | None = None) -> Any:
+        return self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body)
+
+    def _read(self, rest: str, type_: type[T]) -> T:
+        return msgspec.convert(self._ask("GET", rest), type_)
+
+    def _write(
+        self, method: str, rest: str, type_: type[T], body: Any = None, *, query: dict[str, Any] | None = None
+    ) -> T:
+        found = self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body, once=True)
+        return msgspec.convert(found, type_)
+
+    def __repr__(self) -> str:
+        return f"<RemoteUser {self._user} at {self._link.url}>"
