@@ -1,7 +1,7 @@
 """Measures an import end to end on the embedded default: ``python -m bench.import``.
 
-Prints, all in one run: messages per second without embedding and extraction; how soon everything is found by words; the
-background path (import, index, embed) beside the bare embedder on the same texts, in turns; memory; and, with
+Prints, all in one run: messages per second without embedding and extraction; how soon everything is found by words;
+the background path (import, index, embed) beside the bare embedder on the same texts, in turns; memory; and, with
 ``--large``, the memory that a file of that many gigabytes takes. Texts are drawn from ``--data`` (locomo.jsonl.gz, see
 bench/recall) or made up from a fixed seed.
 """
@@ -102,7 +102,7 @@ def fast_path(folder: Path, count: int, said: list[str]) -> None:
         again = time.perf_counter()
         ana.recall(query, limit=5, kinds=["message"])
         print(f"  found by words after {wall + found:.1f} s in all (first search {found:.1f} s, then "
-              f"{(time.perf_counter() - again) * 1000:.0f} ms); right: {same(hits[0].text, query)}")  # fmt: skip
+              f"{(time.perf_counter() - again) * 1e3:.0f} ms); right: {same(hits[0].text, query)}")  # fmt: skip
         middle = marks[len(marks) // 2] if marks else before
         print(
             f"  peak memory {before:.0f} MB before, {middle:.0f} at half, {marks[-1]:.0f} MB at the end of the import"
