@@ -58,7 +58,7 @@ def main() -> None:
     given = parser.parse_args()
     chance, upstream = random.Random(7), Scripted()
     with tempfile.TemporaryDirectory() as folder, Served(upstream.app()) as direct:
-        store = tenuto.open(f"{folder}/bench.db", background=False)
+        store = tenuto.open(f"{folder}/bench.db")
         ana = store.user("ana")
         for number in range(given.messages):
             ana.observe(sentence(chance, number), session=f"s{number // 40}")
