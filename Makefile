@@ -27,7 +27,7 @@ PACK_SOURCES := $(addprefix packages/tenuto-minilm/,pyproject.toml hatch_build.p
 # uv is fast; pip is the way out on a machine whose package index only pip knows.
 install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
 
-.PHONY: help demo test check lint types imports format unit docs bench fuzz chromium mcp-inspector pack setup setup-test lock clean
+.PHONY: help demo test check lint types imports format unit docs model-test bench pack setup setup-test lock clean fuzz chromium mcp-inspector
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -73,6 +73,10 @@ format: setup-test ## format and fix what can be fixed
 
 docs: setup-test ## write the pages that are made from the code
 	$(BIN)/python docs/make.py
+
+model-test: setup-test ## tests with a real model on this machine (downloads 1.1 GB once)
+	$(BIN)/python -m pip install -q --upgrade --target build/model/site xllamacpp
+	PYTHONPATH=build/model/site TENUTO_TEST_MODEL=build/model $(BIN)/python -m pytest --timeout 1200 tests/model $(PYTEST_ARGS)
 
 bench: setup-test ## measure, and print the figures
 	$(BIN)/python -m bench

@@ -33,6 +33,7 @@ QUICK: dict[str, list[list[str]]] = {
             "sqlite",
         ]
     ],
+    "proxy": [["--messages", "200", "--requests", "40"]],
     "cache": [["--turns", "5", "--conversations", "1"]],
 }
 """Arguments of the quick form, one list per run; a bench that is not named here runs without arguments."""

@@ -26,7 +26,7 @@ class Served:
     """An ASGI application on a free port of 127.0.0.1."""
 
     def __init__(self, app: Any) -> None:
-        self._socket = socket.socket()
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._socket.bind(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         config = uvicorn.Config(app, log_level="critical", lifespan="on", timeout_graceful_shutdown=2)

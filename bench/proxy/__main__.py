@@ -3,13 +3,14 @@
     python -m bench.proxy [--messages 1000] [--requests 200]
 
 A store with so many messages of one user, a scripted upstream that answers at once, and the same request sent to the
-upstream directly and through the proxy, one after the other. Printed: the median and the 95th percentile of both, the
-difference, and where the time goes.
+upstream directly and through the proxy, in turns. Printed: the median and the 95th percentile of both, the difference,
+and where the time goes. ``cpu`` is what the calling thread itself worked: look at it where others share the machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import statistics
 import tempfile
@@ -33,17 +34,21 @@ def sentence(chance: random.Random, number: int) -> str:
     return f"{chance.choice(WHO)} {chance.choice(DID)} {chance.choice(WHAT)} in week {number % 52}, I think."
 
 
-def timed(run: Callable[[int], None], requests: int) -> list[float]:
-    found = []
+def timed(runs: list[Callable[[int], object]], requests: int) -> list[list[tuple[float, float]]]:
+    """(elapsed, cpu of this thread) in milliseconds, for each of ``runs``, taken in turns."""
+    found: list[list[tuple[float, float]]] = [[] for _ in runs]
     for number in range(requests):
-        before = time.perf_counter()
-        run(number)
-        found.append((time.perf_counter() - before) * 1000)
+        for place, run in enumerate(runs):
+            before, worked = time.perf_counter(), time.thread_time()
+            run(number)
+            found[place].append(((time.perf_counter() - before) * 1000, (time.thread_time() - worked) * 1000))
     return found
 
 
-def line(name: str, found: list[float]) -> str:
-    return f"{name:34}{statistics.median(found):9.1f}{sorted(found)[int(len(found) * 0.95)]:9.1f}"
+def line(name: str, found: list[tuple[float, float]], *, cpu: bool = False) -> str:
+    elapsed = sorted(one[0] for one in found)
+    worked = f"{statistics.median(one[1] for one in found):9.1f}" if cpu else ""
+    return f"{name:34}{statistics.median(elapsed):9.1f}{elapsed[int(len(elapsed) * 0.95)]:9.1f}{worked}"
 
 
 def main() -> None:
@@ -53,7 +58,7 @@ def main() -> None:
     given = parser.parse_args()
     chance, upstream = random.Random(7), Scripted()
     with tempfile.TemporaryDirectory() as folder, Served(upstream.app()) as direct:
-        store = tenuto.open(f"{folder}/bench.db", background=False)
+        store = tenuto.open(f"{folder}/bench.db")
         ana = store.user("ana")
         for number in range(given.messages):
             ana.observe(sentence(chance, number), session=f"s{number // 40}")
@@ -61,7 +66,7 @@ def main() -> None:
         app = proxy_app(store, Upstream(openai=f"{direct.url}/v1"), Alone(user="ana"))
         with Served(app) as proxy, httpx.Client() as client:
 
-            def ask(base: str) -> Callable[[int], None]:
+            def ask(base: str) -> Callable[[int], object]:
                 def run(number: int) -> None:
                     text = f"What about {chance.choice(WHAT)} and {chance.choice(WHO).lower()}? ({number})"
                     body = {"model": "m", "messages": [{"role": "user", "content": text}]}
@@ -71,23 +76,25 @@ def main() -> None:
 
             ask(proxy.url)(-1)
             ask(direct.url)(-1)
-            alone, through = timed(ask(direct.url), given.requests), timed(ask(proxy.url), given.requests)
-            contexts = timed(
-                lambda n: ana.context(f"What about {chance.choice(WHAT)}? {n}", replay=False), given.requests
+            alone, through = timed([ask(direct.url), ask(proxy.url)], given.requests)
+            contexts, recalls, kept = timed(
+                [
+                    lambda n: ana.context(f"What about {chance.choice(WHAT)}? {n}", replay=False),
+                    lambda n: ana.recall(f"What about {chance.choice(WHAT)}? {n}", limit=12),
+                    lambda n: ana.observe(f"Number {n}"),
+                ],
+                given.requests,
             )
-            recalls = timed(lambda n: ana.recall(f"What about {chance.choice(WHAT)}? {n}"), given.requests)
-            kept = timed(lambda n: ana.observe(f"Number {n}"), given.requests)
         store.close()
-    print(f"{given.messages} messages kept, {given.requests} requests each\n{'milliseconds':34}{'p50':>9}{'p95':>9}")
+    print(f"{given.messages} messages kept, {given.requests} requests each, load {os.getloadavg()[0]:.1f}")
+    print(f"{'milliseconds':34}{'p50':>9}{'p95':>9}{'cpu p50':>9}")
     print(line("upstream alone", alone))
     print(line("through the proxy", through))
-    print(f"{'added by the proxy (p50)':34}{statistics.median(through) - statistics.median(alone):9.1f}")
-    for name, found in (
-        ("  one context", contexts),
-        ("    of that, one recall", recalls),
-        ("  one message kept", kept),
-    ):
-        print(line(name, found))
+    added = statistics.median(one[0] for one in through) - statistics.median(one[0] for one in alone)
+    print(f"{'added by the proxy':34}{added:9.1f}")
+    parts = (("  one context", contexts), ("    of that, one recall", recalls), ("  one message kept", kept))
+    for name, found in parts:
+        print(line(name, found, cpu=True))
 
 
 if __name__ == "__main__":

@@ -151,12 +151,18 @@ def main() -> None:
         "    RealMem     "
         + "  ".join(f"{name} {unseen['RealMem'].mean(name):.1f}" for name in ("sR@1", "sR@5", "sR@10"))
     )
-    seen: dict[str, measures.Tally] = {}
-    measure(every, np.array([getattr(policy, part) for part in PARTS]), seen)
-    print("  the weights in force, on all of them")
-    print(
-        f"    LoCoMo 1–4  R@10 {seen['LoCoMo'].mean('R@10'):.1f}    RealMem  sR@10 {seen['RealMem'].mean('sR@10'):.1f}"
-    )
+    force = np.array([getattr(policy, part) for part in PARTS])
+    print("  the weights in force, on all of them, and without one part at a time")
+    for name, weights in [
+        ("all parts", force),
+        *((f"without {part}", force * (np.array(PARTS) != part)) for part in PARTS),
+    ]:
+        seen: dict[str, measures.Tally] = {}
+        measure(every, weights, seen)
+        shown = (
+            f"LoCoMo 1–4  R@10 {seen['LoCoMo'].mean('R@10'):.1f}    RealMem  sR@10 {seen['RealMem'].mean('sR@10'):.1f}"
+        )
+        print(f"    {name:20}{shown}")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Load on loopback: 90 % recall, 10 % observe, against a bare endpoint of the same framework in the same run.
 
-    python -m bench.server [--seconds 10] [--clients 16] [--users 50] [--messages 200] [--processes 1,4]
-                           [--stores sqlite,postgres]
+    python -m bench.server [--seconds 10] [--clients 16] [--users 50] [--messages 200]
+                           [--processes 1,4] [--stores sqlite,postgres]
 
 For each store and number of processes: requests per second, p50 and p99, errors, memory, and the ratio to the bare
-endpoint (`GET /bare` of FastAPI, returning one constant, served by the same uvicorn with the same number of processes).
+endpoint (`GET /bare` of FastAPI, returning one constant of a recall's size, served by uvicorn with as many processes).
 "recall, words only" asks without an embedder, so that what is measured is the server and the search and not the model;
-"mixed" is the real thing with the on-device model. The load comes from processes of its own on the same machine: trust
-the ratios.
+"90 % recall" is the real thing with the on-device model. The load comes from a process of its own on the same machine:
+trust the ratios.
 """
 
 from __future__ import annotations
@@ -239,9 +239,8 @@ def _request(dice: random.Random, port: int, secret: str, mix: float, users: int
     )
     content = json.dumps(body).encode()
     head = (
-        f"POST /api/users/u{dice.randrange(users)}/{verb} HTTP/1.1\r\n"
-        f"Host: 127.0.0.1:{port}\r\nAuthorization: Bearer {secret}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
+        f"POST /api/users/u{dice.randrange(users)}/{verb} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+        f"Authorization: Bearer {secret}\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     )
     return head.encode() + content
 

@@ -155,7 +155,7 @@ class RecallPolicy:
     """What is added where a person whom the query names is speaking."""
     recency: float = 0.73
     """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""
-    length: float = 0.88
+    length: float = 1.23
     """What a longer message counts, per logarithm of its words."""
     neighbours: float = 1.0
     """How much the messages around one count beside it, as a share of the usual."""

@@ -104,6 +104,9 @@ class Transaction(Reader, Protocol):
     def remove(self, type_: type[Any], *ids: str) -> int:
         """Delete rows for good (and what the engine indexes of them). For forgetting, put a new status instead."""
 
+    def clear(self, type_: type[Any]) -> None:
+        """Delete every row of one type, to write them again under another key. Not a way to forget."""
+
     def index(self, *entries: Entry) -> None:
         """Insert or replace index entries. Each gets the user's next number."""
 
@@ -152,6 +155,9 @@ class Store(Protocol):
 
     def address(self, channel: str, address: str) -> AbstractContextManager[AddressBook]:
         """One address, to claim or release it and to keep its challenges; an exception undoes all of it."""
+
+    def rekey_addresses(self) -> int:
+        """Replace addresses that stand in the clear by their stand-ins, once a store is sealed; how many."""
 
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         """Call ``callback(user, seq)`` after each commit that wrote events of a user; ``seq`` is the last one's."""

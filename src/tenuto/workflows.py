@@ -93,14 +93,16 @@ class WorkflowHandle:
         external: bool = False,
         seen: str | None = None,
         keep: bool = True,
+        session_id: str | None = None,
     ) -> WorkflowReply:
         """Take in a message. ``external`` marks text that is not the person's own (mail, a web page, a tool).
 
         ``id`` makes the call idempotent. ``seen`` is the digest of the change that the person was looking at, where
         the surface knows better than this handle. ``keep=False`` leaves message and reply out of the conversation, for
-        a caller who observes them itself.
+        a caller who observes them itself and says in which of our sessions (``session_id``).
         """
-        session_id = self._keep(text, Role.USER, at=at, id=id, external=external) if keep else None
+        if keep:
+            session_id = self._keep(text, Role.USER, at=at, id=id, external=external)
         reply = flow.advance(
             self._deps,
             self._scope,

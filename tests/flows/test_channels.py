@@ -83,6 +83,16 @@ def test_a_sealed_store_takes_imports_and_gives_exports(tmp_path: Path) -> None:
         assert len(store.user(user).messages()) == 4 and store.identify("email", "ana@example.org").id == user
 
 
+def test_addresses_of_a_plain_store_are_sealed_with_it(tmp_path: Path) -> None:
+    options = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "clock": FakeClock(NOW), "background": False}
+    with tenuto.open(tmp_path / "s.db", **options) as store:
+        user = store.identify("email", "ana@example.org").id
+    with tenuto.open(tmp_path / "s.db", keys=f"file:{tmp_path / 'keys'}", convert=True, **options) as store:
+        store.seal()
+        assert store.identify("email", "ana@example.org").id == user
+    assert b"ana@example.org" not in (tmp_path / "s.db").read_bytes()
+
+
 def test_import_and_export_on_postgresql(fresh_database: Callable[[], str], tmp_path: Path) -> None:
     with world(fresh_database()) as store:
         ana = store.user("ana")

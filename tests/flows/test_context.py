@@ -200,9 +200,9 @@ def test_weighty_old_messages_stay_visible(store, watch):
     receipt = ana.observe("My mother was diagnosed with cancer and takes strong medication, what should I do?")
     with store.deps.store.writing("ana") as tx:
         tx.put(evolve(tx.get(Message, receipt.message_id), importance=9.0))
-    assert (
-        build(store.deps, ana.scope, "Hm?").block("marked").dropped[0].why == "is among the turns of this conversation"
-    )
+    assert not build(store.deps, ana.scope, "Hm?").block("marked").items
+    talk(store, watch, "ana", "coach", 12)
+    assert "among the turns" in build(store.deps, ana.scope, "Hm?").block("marked").dropped[0].why
     talk(store, watch, "ana", "coach", 30)
     context = build(store.deps, ana.scope, "Hm?")
     assert "diagnosed with cancer" in context.block("marked").text

@@ -222,4 +222,4 @@ def test_the_asynchronous_face_does_the_same(store_url: str):
                 ana.no_such_verb  # noqa: B018
             return [hit.text for hit in await ana.recall("apples 5")]
 
-    assert any("I have 5 apples" in text for text in asyncio.run(talk()))
+    assert any(text.startswith("I have 5 apples") for text in asyncio.run(talk()))

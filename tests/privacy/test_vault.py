@@ -104,7 +104,7 @@ def test_what_is_moved_or_changed_does_not_open(tmp_path: Path, keys: Path) -> N
             tx.put(memory(content="second"))
     db = apsw.Connection(str(path))
     rows = db.execute("SELECT user_id, id, body FROM messages ORDER BY user_id, id").fetchall()
-    (old,) = db.execute("SELECT body FROM memories").fetchall()
+    (old,) = db.execute("SELECT body FROM memories WHERE id = 'mem_1'").fetchall()
     swaps = [(rows[0], rows[1][2]), (rows[0], rows[7][2]), (rows[0], old[0]), (rows[0], rows[0][2][:-1] + b"\x00")]
     swaps.append((rows[0], b'{"content": "planted"}'))
     for (user, id, body), other in swaps:
@@ -150,6 +150,8 @@ def test_turning_it_on_for_a_store_with_data(url: str, keys: Path) -> None:
         with store.deps.store.writing("ana") as tx:
             tx.put(*[record for record in records() if not isinstance(record, Message)])
         before = [(hit.message_id, round(hit.score, 3)) for hit in store.user("ana").recall("Ljubljana cats")]
+        with store.deps.store.reading("ana") as reader:
+            entities = reader.ids(Entity)
     with opened(url, keys, convert=True) as store:
         assert [hit.text for hit in store.user("ben").recall("penicillin")], "search works before it is sealed"
         assert store.seal() == 2
@@ -157,7 +159,7 @@ def test_turning_it_on_for_a_store_with_data(url: str, keys: Path) -> None:
         found = [(hit.message_id, round(hit.score, 3)) for hit in store.user("ana").recall("Ljubljana cats")]
         assert found == before
         with store.deps.store.reading("ana") as reader:
-            assert reader.get(Entity, "person:ana") is not None and reader.count(Entity) == 1
+            assert reader.get(Entity, "person:ana") is not None and reader.ids(Entity) == entities
             assert len(reader.find(Memory, Where("entities", "has", "person:ana"))) == 1
 
 
@@ -219,5 +221,7 @@ def test_vectors_and_speakers_are_sealed_too(tmp_path: Path, keys: Path) -> None
         assert entry.speaker != "Ferdinand" and entry.vector is not None and len(found) == 1
     db = apsw.Connection(str(path))
     assert db.execute("SELECT count(*) FROM entries WHERE vector IS NOT NULL").fetchall() == [(0,)]
-    assert db.execute("SELECT count(*) FROM entries WHERE sealed_vector IS NOT NULL").fetchall() == [(len(LINES),)]
+    (everything,) = db.execute("SELECT count(*) FROM entries").fetchall()
+    assert everything[0] >= len(LINES)
+    assert db.execute("SELECT count(*) FROM entries WHERE sealed_vector IS NOT NULL").fetchall() == [everything]
     db.close()

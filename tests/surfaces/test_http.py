@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tenuto.records.access import Replay
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
+from tenuto.workflow import Field, define
 from tests.surfaces.kit import Served, bearer, listening, make_store
 
 
@@ -214,3 +216,36 @@ def test_metrics_and_health(server: Served) -> None:
     assert "secret" not in text
     server.store.close()
     assert server.client.get("/ready").status_code == 503
+
+
+def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
+    """Message in, draft and question out; a change to a hard field waits for the yes to exactly what was shown."""
+    server.store.define(
+        define(
+            "trip",
+            {
+                "type": "object",
+                "properties": {"destination": {"type": "string"}, "days": {"type": "integer", "minimum": 1}},
+                "required": ["destination", "days"],
+            },
+            fields={"destination": Field(hard=True), "days": Field()},
+        )
+    )
+    as_ana = {**server.headers("app"), "Tenuto-User": "ana"}
+
+    def say(text: str, **more: object) -> dict[str, Any]:
+        made = server.client.post("/api/sessions/trip-1/messages", json={"text": text, **more}, headers=as_ana)
+        assert made.status_code == 201, made.text
+        return made.json()
+
+    first = say("destination: Lisbon", workflow="trip", id="t-1")["workflow"]
+    assert first["definition"] == "trip" and first["spec"] == {"destination": "Lisbon"}
+    assert first["question_key"] == "days" and first["missing"] == ["days"]
+    assert say("destination: Lisbon", workflow="trip", id="t-1")["workflow"]["turn"] == first["turn"], "sent again"
+    second = say("days: 4")["workflow"]
+    assert second["spec"] == {"destination": "Lisbon", "days": 4} and second["missing"] == []
+    listed = server.client.get("/api/sessions/trip-1/messages", headers=as_ana).json()["items"]
+    assert [row["role"] for row in listed][:2] == ["user", "assistant"]
+    unknown = server.client.post("/api/sessions/x/messages", json={"text": "hi", "workflow": "no"}, headers=as_ana)
+    assert unknown.status_code == 404
+    assert server.client.get("/api/sessions/x/messages", headers=as_ana).status_code == 404, "nothing was written"

@@ -1,10 +1,13 @@
 """Every format is recognised by itself, read whole, and means what it says."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tenuto.policy import ImportPolicy
 from tenuto.records.conversation import Role
@@ -14,6 +17,7 @@ from tenuto.transfer.formats.account import prompt
 from tenuto.transfer.formats.registry import choose
 from tenuto.transfer.parsing import Options, me, moment, tidy
 from tenuto.transfer.source import opened
+from tenuto.transfer.streams import _Shallow
 from tests.transfer import files
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -222,3 +226,30 @@ def test_times(value: object, expected: datetime | None) -> None:
 
 def test_texts_are_made_storable() -> None:
     assert tidy("a\x00b \ud83d\ude42 \ud83d") == "ab 🙂 \ufffd"
+
+
+class Dripping:
+    """Hands a document over in pieces of any size."""
+
+    def __init__(self, data: bytes, sizes: list[int]) -> None:
+        self._data, self._sizes = data, sizes
+
+    def read(self, size: int = -1) -> bytes:
+        size = self._sizes.pop(0) if self._sizes else len(self._data)
+        piece, self._data = self._data[:size], self._data[size:]
+        return piece
+
+
+@given(
+    st.recursive(
+        st.text('[]{}"\\ab', max_size=6) | st.integers(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text('[]{}"\\', max_size=3), inner, max_size=3),
+        max_leaves=20,
+    ),
+    st.lists(st.integers(1, 9), max_size=200),
+)
+def test_the_depth_of_a_document_is_counted_outside_of_its_strings(value: Any, sizes: list[int]) -> None:
+    guard = _Shallow(Dripping(json.dumps(value).encode(), sizes), "x")  # type: ignore[arg-type]
+    while guard.read():
+        pass
+    assert guard._depth == 0 and not guard._inside

@@ -161,7 +161,7 @@ def test_a_damaged_member_keeps_what_came_before(tmp_path: Path) -> None:
         {"uuid": f"c{i}", "name": "n", "chat_messages": [
             {"uuid": f"u{i}", "sender": "human", "text": str(noise.random()), "created_at": "2024-01-01T00:00:00Z"}
         ]}
-        for i in range(20000)
+        for i in range(8000)
     ]  # fmt: skip
     whole = files.zipped(tmp_path / "w.zip", {"conversations.json": rows}).read_bytes()
     middle = len(whole) * 3 // 4
@@ -171,9 +171,9 @@ def test_a_damaged_member_keeps_what_came_before(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="What was imported before stays"):
             ana.import_file(bad)
         kept = ana.stats()["total_messages"]
-        assert kept > 3000 and ana.imports()[0].status is ImportStatus.STOPPED
+        assert kept > 1000 and ana.imports()[0].status is ImportStatus.STOPPED
         done = ana.import_file(files.write(tmp_path, "good.zip", whole))
-        assert done.messages == 20000 == ana.stats()["total_messages"]
+        assert done.messages == 8000 == ana.stats()["total_messages"]
 
 
 def test_a_zip_bomb_and_paths_that_climb_out(tmp_path: Path) -> None:
@@ -311,9 +311,8 @@ def test_missing_files_and_unknown_formats(tmp_path: Path) -> None:
 
 def test_nesting_without_end(tmp_path: Path) -> None:
     deep = '[{"mapping": ' * 1 + '{"a":' * 100_000 + "1" + "}" * 100_000 + "}]"
-    with world() as store:
-        done = store.user("ana").import_file(files.write(tmp_path, "conversations.json", deep))
-    assert done.messages == 0
+    with world() as store, pytest.raises(InputError, match="nested too deeply"):
+        store.user("ana").import_file(files.write(tmp_path, "conversations.json", deep))
     lines = '{"content": ' + "[" * 100_000 + "]" * 100_000 + ', "at": "2024-01-01T00:00:00Z"}\n'
     with world() as store:
         done = store.user("ana").import_file(files.write(tmp_path, "a.jsonl", messages(1) + lines))

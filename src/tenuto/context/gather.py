@@ -57,7 +57,9 @@ class Gathered:
     earlier: tuple[Message, ...]
     """The last messages before the current session, newest first."""
     important: tuple[Message, ...]
-    """Messages of high importance, newest first."""
+    """Messages of high importance from before the current session, newest first."""
+    marked: tuple[Message, ...]
+    """The same of the current session, where it is longer than what is surely in sight."""
 
 
 def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session: str | None) -> Gathered:
@@ -95,7 +97,8 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
         turns=turns,
         turns_before=before,
         earlier=_earlier(reader, scope, current, policy),
-        important=_important(reader, scope, policy),
+        important=_important(reader, scope, policy, Where("at", "<=", start), policy.context.earlier_messages),
+        marked=_marked(reader, scope, policy, current, len(turns)),
     )
 
 
@@ -233,7 +236,14 @@ def _earlier(reader: Reader, scope: Scope, current: Session | None, policy: Poli
     return tuple(reader.find(Message, *where, order="-at", limit=policy.context.earlier_messages))
 
 
-def _important(reader: Reader, scope: Scope, policy: Policy) -> tuple[Message, ...]:
-    limit = policy.context.important_messages + policy.context.recent_messages + policy.context.earlier_messages
+def _important(reader: Reader, scope: Scope, policy: Policy, which: Where, spare: int) -> tuple[Message, ...]:
     enough = Where("importance", ">=", policy.context.important_from)
-    return tuple(reader.find(Message, _persona(scope), enough, order="-at", limit=limit))
+    limit = policy.context.important_messages + spare
+    return tuple(reader.find(Message, _persona(scope), enough, which, order="-at", limit=limit))
+
+
+def _marked(reader: Reader, scope: Scope, policy: Policy, current: Session | None, turns: int) -> tuple[Message, ...]:
+    if current is None or turns <= policy.context.recent_messages - policy.context.window_step:
+        return ()
+    here = Where("session_id", "=", current.id)
+    return _important(reader, scope, policy, here, policy.context.recent_messages)

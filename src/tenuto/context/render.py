@@ -42,11 +42,15 @@ _HIDDEN = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 _CONTROL_WORD = re.compile(r"\[(/?(?:INST|SYS|SYSTEM|AVAILABLE_TOOLS|TOOL_CALLS))\]", re.IGNORECASE)
+_UNSAFE = re.compile(r"[<>\[\x00-\x1f\x7f]|  |\A\s|\s\Z")
+"""What ASCII text must hold to need any work at all."""
 _BRACKETS = str.maketrans({"<": "‹", ">": "›"})
 
 
 def escape(text: str) -> str:
     """One line of text that can neither leave the fence nor hide anything."""
+    if text.isascii() and _UNSAFE.search(text) is None:
+        return text
     shown = _HIDDEN.sub("", unicodedata.normalize("NFC", text)).translate(_BRACKETS)
     shown = _CONTROL.sub("", _BREAK.sub(" / ", shown.strip()))
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()

@@ -199,9 +199,8 @@ def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for message in found.important:
         if not _said_here(message, found) and message.at <= frame.start:
             _record(sheet, "important", message, frame)
-    for message in found.important:
-        if _said_here(message, found):
-            _record(sheet, "marked", message, frame)
+    for message in found.marked:
+        _record(sheet, "marked", message, frame)
 
 
 def _all_in_sight(found: Gathered) -> bool:

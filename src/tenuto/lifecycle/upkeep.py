@@ -19,7 +19,7 @@ from tenuto.lifecycle.writing import current, same, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionState, SessionStatus, Summary, SummaryKind
-from tenuto.records.memory import RECALLED, AgentState, Domain, Entity, Memory, Todo, TodoStatus
+from tenuto.records.memory import RECALLED, AgentState, Domain, Memory, Todo, TodoStatus
 from tenuto.records.operations import Job
 
 KNOWN = 50
@@ -148,10 +148,9 @@ def _topics_once(deps: Deps, user: str, persona: str | None) -> bool:
     with deps.store.reading(user) as reader:
         mark = topic_mark(reader, persona)
         messages = _past(reader, persona, mark, now, deps)
-        names = [entity.label for entity in reader.find(Entity, order="-mentions", limit=100)]
     if not messages:
         return False
-    found = [(topic, _topic_draft(deps, topic)) for topic in summarise.topics(messages, names)]
+    found = [(topic, _topic_draft(deps, topic)) for topic in summarise.topics(messages)]
     with deps.store.writing(user) as tx:
         if topic_mark(tx, persona) != mark:
             return False

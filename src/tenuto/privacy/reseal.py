@@ -31,6 +31,7 @@ def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int
             if progress is not None:
                 progress(user)
         after = page[-1]
+    deps.store.rekey_addresses()
     if deps.store.fact(STATE) == CONVERTING:
         deps.store.set_fact(STATE, SEALED)
         _vault(deps).converting = False
@@ -68,7 +69,10 @@ def reseal_user(deps: Deps, user: str) -> None:
 
 def _rewrite(tx: Transaction, type_: type[Any]) -> None:
     if table_of(type_).keyed_id:
-        tx.put(*tx.find(type_))
+        # The key of such a row is a stand-in for its id: a row under the old one would stay beside the new one.
+        rows = tx.find(type_)
+        tx.clear(type_)
+        tx.put(*rows)
         return
     after: tuple[str, str] | None = None
     while rows := tx.find(type_, order="id", limit=PAGE, after=after):

@@ -1,9 +1,9 @@
 """One thing once: what says the same, or comes from the same message, collapses into the better-placed one.
 
-A memory and the message it was taken from are two doors to one room: whichever ranks higher stays. A key point only
-quotes its message, so the message stands in its place. A memory with several sources does not push those messages out,
-because each may hold more. Texts that are the same word for word, or nearly
-(nine tenths of their words shared), collapse whatever they come from.
+A memory and the message it was taken from are two doors to one room: whichever ranks higher stays. What only quotes its
+message (a key point, a memory in the same words) gives way to it, so that people find their own words; a pin never
+does. A memory with several sources does not push those messages out, because each may hold more. Texts that are the
+same word for word, or nearly (nine tenths of their words shared), collapse whatever they come from.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
     for one in ranked:
         if len(kept) == limit:
             break
-        if one.candidate.kind is EntryKind.KEY_POINT and len(one.candidate.sources) == 1:
+        if len(one.candidate.sources) == 1 and not one.candidate.pinned:
             one = _in_its_own_words(one, said_first.get(one.candidate.sources[0]))
         candidate = one.candidate
         if candidate.kind is EntryKind.MESSAGE:
@@ -36,7 +36,7 @@ def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
                 continue
         elif candidate.sources and (set(candidate.sources) <= messages or set(candidate.sources) <= single):
             continue
-        held = frozenset(words.tokens(candidate.text)) or frozenset((candidate.text,))
+        held = _held(candidate.text)
         if _known(held, said):
             continue
         kept.append(one)
@@ -50,10 +50,13 @@ def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
 
 
 def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
-    """The message that a key point quotes, at the key point's place."""
-    if message is None:
+    """The message that a key point or a memory only quotes, at its place."""
+    if message is None or (
+        one.candidate.kind is not EntryKind.KEY_POINT
+        and not _alike(_held(one.candidate.text), _held(message.candidate.text))
+    ):
         return one
-    parts = {**message.parts, "key point": one.score - message.score}
+    parts = {**message.parts, "quoted": one.score - message.score}
     return Scored(message.candidate, one.score, parts, message.formula)
 
 
@@ -64,6 +67,14 @@ def _known(held: frozenset[str], said: dict[str, list[frozenset[str]]]) -> bool:
         for other in said.get(token, ()):
             if other not in compared:
                 compared.add(other)
-                if len(held & other) >= ALIKE * len(held | other):
+                if _alike(held, other):
                     return True
     return False
+
+
+def _held(text: str) -> frozenset[str]:
+    return frozenset(words.tokens(text)) or frozenset((text,))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * len(one | other)

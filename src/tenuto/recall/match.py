@@ -4,7 +4,7 @@
     meaning    0.85 · z(cosine, averaged with the neighbours': 1, 0.6, 0.3)
     speaker    2.85   for what was said by someone whom the query names
     recency    0.73 · how much newer than the oldest, in ln(1 + messages since / 10), unless the query names a speaker
-    length     0.88 · ln(1 + words, at most 40): a message of three words is rarely the answer
+    length     1.23 · ln(1 + words, at most 40): a message of three words is rarely the answer
     days       1.5 · nearness to the days that the query names
 
 ``z`` is the distance from the mean in deviations over the rows that may be found: adding normalised scores keeps how

@@ -192,6 +192,12 @@ class MemoryTransaction(MemoryReader):
             self._advance(epoch=1)
         return removed
 
+    def clear(self, type_: type[Any]) -> None:
+        rows = self._table(type_)
+        for id in list(rows):
+            self._free(rows[id])
+            self._set(rows, id, None)
+
     def index(self, *entries: Entry) -> None:
         for entry in entries:
             numbered = evolve(entry, seq=self._advance(seq=1).seq, model=entry.model or None)
@@ -348,6 +354,10 @@ class InMemoryStore:
             except BaseException:
                 self._holders, self._challenges = before
                 raise
+
+    def rekey_addresses(self) -> int:
+        """Nothing here is ever sealed."""
+        return 0
 
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         self._on_events = callback

@@ -63,6 +63,16 @@ class SqlStore:
             place = place_of(self._vault, channel, address)
             yield SqlAddress(connection, self._engine.dialect, self._vault, place, micros(self._clock()))
 
+    def rekey_addresses(self) -> int:
+        with self._engine.writing(NOBODY) as connection:
+            places = [row[0] for row in connection.rows(self._sql["plain_addresses"], {})]
+            for place in places:
+                channel, _, address = place.partition(":")
+                keyed = place_of(self._vault, channel, address)
+                connection.change(self._sql["rekey_address"], {"place": place, "keyed": keyed})
+            connection.change(self._sql["drop_plain_challenges"], {})
+        return len(places)
+
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         self._on_events = callback
 

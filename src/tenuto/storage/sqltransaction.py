@@ -181,6 +181,10 @@ class SqlTransaction(SqlReader):
             self._epoch += 1
         return removed
 
+    def clear(self, type_: type[Any]) -> None:
+        table = table_of(type_)
+        self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user", {"user": self._user})
+
     def index(self, *entries: Entry) -> None:
         self._ensure_user()
         rows = []

@@ -137,7 +137,7 @@ TABLES: tuple[Table, ...] = (
             "kind status run_at:time dedupe? lease_until?:time fence:int attempts:int created_at:time finished_at?:time"
         ),
     ),
-    Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id")),
+    Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id*")),
     Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
     Table("user_merges", UserMerge, _columns("status created_at:time")),
     Table("merge_parts", MergePart, _columns("merge_id kind")),

@@ -4,7 +4,6 @@ Every method here has the signature of its namesake in the library and returns t
 an embedded store to a server by changing one line; the tests run the same scenarios on both. A write carries an
 idempotency key, so repeating it after a broken connection does nothing twice.
 """
-# Over 400 lines: one short method per verb, and there are many verbs.
 
 from __future__ import annotations
 

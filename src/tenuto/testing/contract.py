@@ -119,6 +119,17 @@ class StoreContract:
             put(store, ANA, memory("mem_2", slot="same"))
         put(store, BEN, message("msg_9", external_id="same"), memory("mem_9", slot="same"))
 
+    def test_clearing_a_table_leaves_the_others_and_other_users(self, store: Store) -> None:
+        put(store, ANA, memory("mem_1", slot="s"), message())
+        put(store, BEN, memory("mem_1"))
+        with store.writing(ANA) as tx:
+            tx.clear(Memory)
+            tx.put(memory("mem_2", slot="s"))
+        with store.reading(ANA) as reader:
+            assert reader.ids(Memory) == {"mem_2"} and reader.count(Message) == 1
+        with store.reading(BEN) as reader:
+            assert reader.ids(Memory) == {"mem_1"}
+
     def test_a_freed_slot_can_be_taken(self, store: Store) -> None:
         put(store, ANA, memory("mem_1", slot="s"))
         put(store, ANA, memory("mem_1", slot=None), memory("mem_2", slot="s"))

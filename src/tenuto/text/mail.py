@@ -14,10 +14,10 @@ from email.errors import MessageError
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
+from functools import lru_cache
+from typing import Any
 
-from mailparser_reply import EmailReplyParser
-
-from tenuto.errors import InputError
+from tenuto.errors import InputError, SettingError
 from tenuto.text.html import to_text
 
 LANGUAGES = ["en", "de", "fr", "it", "es", "nl", "pl", "sv", "da"]
@@ -109,7 +109,7 @@ def split(body: str) -> tuple[str, str, str]:
     rest = body[: forward.start()] if forward else body
     if not rest.strip():
         return "", passed_on.strip(), ""
-    replies = EmailReplyParser(languages=LANGUAGES).read(text=rest).replies
+    replies = _parser().read(text=rest).replies
     own = replies[0].body if replies else rest
     signature = replies[0].signatures if replies else ""
     mine, theirs = _without_quotes(own)
@@ -118,6 +118,16 @@ def split(body: str) -> tuple[str, str, str]:
         later = later.replace(signature, "", 1)
     quoted = "\n".join(part for part in (theirs, later.strip(), passed_on.strip()) if part)
     return mine.strip(), quoted.strip(), (signature or "").strip()
+
+
+@lru_cache(maxsize=1)
+def _parser() -> Any:
+    """An optional dependency: whoever reads no mail does without it."""
+    try:
+        from mailparser_reply import EmailReplyParser
+    except ImportError:
+        raise SettingError("Reading mail needs a library: pip install 'tenuto[channels]'.") from None
+    return EmailReplyParser(languages=LANGUAGES)
 
 
 def _without_quotes(text: str) -> tuple[str, str]:

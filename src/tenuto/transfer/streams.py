@@ -5,6 +5,7 @@ Memory stays flat whatever the size: a line or an item that is longer than the l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -14,7 +15,10 @@ from tenuto.errors import InputError
 from tenuto.records.transfer import Skipped
 from tenuto.transfer.source import Member, Source
 
-CODECS = ("utf-8-sig", "utf-16", "cp1252")
+DEEPEST = 256
+"""Levels of a JSON document."""
+_ESCAPES = re.compile(rb"\\.", re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def lines(source: Source, member: Member, limit: int) -> Iterator[tuple[int, bytes | Skipped]]:
@@ -69,7 +73,7 @@ def json_items(source: Source, member: Member, prefix: str) -> Iterator[Any]:
     """The items at a prefix such as ``item`` (a top-level array) or ``messages.item``, one after another."""
     with source.stream(member) as file:
         try:
-            yield from ijson.items(_without_bom(file), prefix, use_float=True)
+            yield from ijson.items(_Shallow(_without_bom(file), member.name), prefix, use_float=True)
         except ijson.JSONError as error:
             raise not_json(member.name, error) from error
         except (UnicodeDecodeError, OverflowError) as error:
@@ -80,11 +84,41 @@ def json_events(source: Source, member: Member) -> Iterator[tuple[str, str, Any]
     """(prefix, event, value) over a whole document, for formats whose items need what stands around them."""
     with source.stream(member) as file:
         try:
-            yield from ijson.parse(_without_bom(file), use_float=True)
+            yield from ijson.parse(_Shallow(_without_bom(file), member.name), use_float=True)
         except ijson.JSONError as error:
             raise not_json(member.name, error) from error
         except (UnicodeDecodeError, OverflowError) as error:
             raise not_json(member.name, error) from error
+
+
+class _Shallow:
+    """Passes JSON on and refuses nesting that no export has: the parser's time grows with the square of the depth."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file = file
+        self._name = name
+        self._depth = 0
+        self._inside = False
+        self._escaped = False
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._look(data)
+        return data
+
+    def _look(self, data: bytes) -> None:
+        if self._escaped:
+            data = data[1:]
+        bare = _ESCAPES.sub(b"", data)
+        self._escaped = bare.endswith(b"\\")
+        for part in bare.split(b'"'):
+            if not self._inside and part:
+                for bracket in part.translate(None, _NOT_BRACKETS):
+                    self._depth += 1 if bracket in b"[{" else -1
+                    if self._depth > DEEPEST:
+                        raise InputError(f"{self._name} is nested too deeply to be an export.", code="import_damaged")
+            self._inside = not self._inside
+        self._inside = not self._inside
 
 
 def not_json(name: str, error: Exception) -> InputError:

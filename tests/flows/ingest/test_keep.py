@@ -134,12 +134,15 @@ def test_an_assistant_only_binds_itself(ana, say):
 
 def test_injected_text_is_never_extracted_again(ana, say):
     say("I love sailing.")
+    ana.pin(ana.memories()[0].id)
     context = ana.context("What do I love?")
     pasted = "\n".join(part["content"] for part in context.messages if part["role"] == "system")
+    assert "I love sailing" in pasted
     receipt = say(f"{pasted}\nI play chess on Sundays.")
-    assert [memory.content for memory in ana.memories()] == ["I play chess on Sundays", "I love sailing"]
-    assert "Recalled text" in receipt.notes[0]
-    assert ana.memories()[1].reinforcements == 0
+    kept = {memory.content: memory for memory in ana.memories()}
+    assert set(kept) == {"I play chess on Sundays", "I love sailing"}
+    assert any("Recalled text" in note for note in receipt.notes)
+    assert kept["I love sailing"].reinforcements == 0
 
 
 def test_wishes_are_obeyed_and_reported(ana, say):

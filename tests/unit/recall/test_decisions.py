@@ -271,6 +271,13 @@ def test_a_message_stands_in_the_place_of_the_key_point_that_quotes_it() -> None
     assert found[0].score == pytest.approx(sum(found[0].parts.values()))
 
 
+def test_a_memory_in_the_very_words_of_its_message_gives_way_unless_it_is_pinned() -> None:
+    said = candidate("msg_1", kind=EntryKind.MESSAGE, text="I have 5 apples.")
+    known = candidate("mem_1", text="I have 5 apples", sources=("msg_1",))
+    assert [one.candidate.id for one in distinct(ranked(known, said), 5)] == ["msg_1"]
+    assert [one.candidate.id for one in distinct(ranked(replace(known, pinned=True), said), 5)] == ["mem_1"]
+
+
 def test_the_same_words_are_returned_once_and_the_limit_holds() -> None:
     given = [
         candidate("a", text="Thanks a lot for the help with the tent!"),

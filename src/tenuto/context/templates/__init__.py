@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -36,22 +35,28 @@ _PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 _GAP = re.compile(r"\n{3,}")
 
 
-@dataclass(frozen=True, slots=True)
 class Templates:
     """Checked templates by name."""
 
-    texts: Mapping[str, str]
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts = texts
+        self._parts = {name: _split(text.strip("\n")) for name, text in texts.items()}
 
     def fill(self, name: str, **values: str) -> str:
         """The template with its fields replaced; what an empty field leaves behind is closed up."""
-        filled = _PART.sub(lambda part: _piece(part, values), self.texts[name])
-        return _GAP.sub("\n\n", filled).strip("\n") if name != "line" else filled.strip("\n")
+        filled = "".join(text if field is None else values[field] for text, field in self._parts[name])
+        return filled if name == "line" else _GAP.sub("\n\n", filled).strip("\n")
 
 
-def _piece(part: re.Match[str], values: Mapping[str, str]) -> str:
-    if part.group(1) is not None:
-        return values[part.group(1)]
-    return part.group()[0]
+def _split(text: str) -> list[tuple[str, str | None]]:
+    """(text, None) or ("", field), in order."""
+    parts: list[tuple[str, str | None]] = []
+    end = 0
+    for part in _PART.finditer(text):
+        parts.append((text[end : part.start()], None))
+        parts.append(("", part.group(1)) if part.group(1) is not None else (part.group()[0], None))
+        end = part.end()
+    return [*parts, (text[end:], None)]
 
 
 def check(name: str, text: str, *, where: str) -> str:

@@ -143,3 +143,12 @@ ON CONFLICT (place, id) DO UPDATE SET body = excluded.body
 
 -- name: drop_challenge
 DELETE FROM challenges WHERE place = :place AND id = :id
+
+-- name: plain_addresses
+SELECT place FROM addresses WHERE place LIKE '%:%'
+
+-- name: rekey_address
+UPDATE addresses SET place = :keyed WHERE place = :place
+
+-- name: drop_plain_challenges
+DELETE FROM challenges WHERE place LIKE '%:%'

@@ -24,6 +24,9 @@ from tenuto.surfaces.cli.shared import Settings
 @click.option("--model", help="Such as openai:gpt-4.1-mini.")
 @click.option("--upstream", metavar="URL", help="OpenAI-compatible server behind the memory proxy. [$TENUTO_UPSTREAM]")
 @click.option("--anthropic-upstream", metavar="URL", help="The same for Anthropic's /v1/messages.")
+@click.option(
+    "--workflow", "workflows", multiple=True, type=click.Path(exists=True), help="A workflow definition (JSON or TOML)."
+)
 @click.option("--certificate", type=click.Path(exists=True), help="TLS certificate (PEM).")
 @click.option("--certificate-key", type=click.Path(exists=True), help="Its key (PEM).")
 @click.option("--behind", metavar="ADDRESS", help="A reverse proxy whose X-Forwarded-For is believed.")
@@ -33,7 +36,7 @@ from tenuto.surfaces.cli.shared import Settings
 def serve(
     settings: Settings, host: str, port: int, names: tuple[str, ...], workers: int, redis: str | None,
     model: str | None, upstream: str | None, anthropic_upstream: str | None, certificate: str | None,
-    certificate_key: str | None,
+    certificate_key: str | None, workflows: tuple[str, ...],
     behind: str | None, no_link: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Serve everything over HTTP, and print a link that signs your browser in."""
@@ -42,7 +45,7 @@ def serve(
     options = (("model", model),) if model else ()
     serving = serving_module.Serving(
         db=settings.db, redis=redis, host=host, port=port, names=names, workers=workers, certificate=certificate,
-        certificate_key=certificate_key, behind=behind, logs=not quiet, options=options,
+        certificate_key=certificate_key, behind=behind, logs=not quiet, options=options, workflows=workflows,
         upstream=serving_module.upstream_of(upstream, anthropic_upstream),
     )  # fmt: skip
     listener = serving_module.listen(serving)

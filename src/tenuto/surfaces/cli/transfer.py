@@ -23,7 +23,7 @@ from tenuto.transfer.formats.registry import FORMATS
 from tenuto.transfer.report import Estimate
 from tenuto.user import UserMemory
 
-NAMES = ", ".join([*(one.name for one in FORMATS), "tenuto"])
+NAMES = ", ".join([*FORMATS, "tenuto"])
 
 
 @click.command("import")

@@ -41,17 +41,23 @@ class McpEndpoint:
 
     def __init__(self, store: Tenuto, version: str) -> None:
         self._store = store
-        self._manager = StreamableHTTPSessionManager(
-            app=create_mcp(_caller, version=version)._lowlevel_server,
+        self._server = create_mcp(_caller, version=version)
+        self._manager = self._made()
+
+    def _made(self) -> StreamableHTTPSessionManager:
+        return StreamableHTTPSessionManager(
+            app=self._server._lowlevel_server,
             json_response=True,
             stateless=True,
             # The guard has checked host and origin already, against the names that this server answers to.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
-            max_request_body_size=store.deps.policy.server.body_bytes,
+            max_request_body_size=self._store.deps.policy.server.body_bytes,
         )
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
+        """A manager runs once; an application may be started again."""
+        self._manager = self._made()
         async with self._manager.run():
             yield
 

@@ -55,6 +55,8 @@ class Serving:
     logs: bool = True
     upstream: Upstream | None = None
     """Where the memory proxy sends chats."""
+    workflows: tuple[str, ...] = ()
+    """Files of workflow definitions."""
     options: tuple[tuple[str, Any], ...] = ()
     """More keyword arguments of ``tenuto.open``."""
 
@@ -79,7 +81,10 @@ def upstream_of(openai: str | None, anthropic: str | None) -> Upstream | None:
 
 
 def open_store(serving: Serving) -> Tenuto:
-    return engine.open(serving.db, redis=serving.redis, **dict(serving.options))
+    store = engine.open(serving.db, redis=serving.redis, **dict(serving.options))
+    for path in serving.workflows:
+        store.define(path)
+    return store
 
 
 def check_bind(store: Tenuto, serving: Serving) -> None:
@@ -106,7 +111,8 @@ def sign_in_link(store: Tenuto, address: str, user: str | None = None) -> str:
 def listen(serving: Serving) -> socket.socket:
     """The listening socket, bound before anything is said about an address."""
     family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named, because asyncio switches Nagle's delay off (40 ms an answer) only where it sees that it is TCP.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((serving.host, serving.port))

@@ -124,9 +124,12 @@ def recognise_csv(source: Source) -> bool:
 
 
 def _header(member: Member) -> tuple[list[str], str]:
-    first = decoded(member.head(8192).partition(b"\n")[0]).strip()
+    first = next(iter(decoded(member.head(8192)).strip().splitlines()), "")
     delimiter = max((",", ";", "\t", "|"), key=first.count)
-    return next(csv.reader(io.StringIO(first), delimiter=delimiter), []), delimiter
+    try:
+        return next(csv.reader(io.StringIO(first), delimiter=delimiter), []), delimiter
+    except csv.Error:
+        return [], delimiter
 
 
 def parse_csv(source: Source, options: Options) -> Iterator[Parsed]:

@@ -1,47 +1,38 @@
-"""All formats, most telling first, and what to say about one that is none of them."""
+"""All formats, most telling first, and what to say about one that is none of them.
+
+A format's module is imported when it is first needed: opening a store must not wait for parsers that nobody asked for.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from importlib import import_module
+
 from tenuto.errors import InputError
-from tenuto.transfer.formats import (
-    account,
-    chatgpt,
-    claude,
-    gemini,
-    generic,
-    imessage,
-    mail,
-    memories,
-    slack,
-    sms,
-    sostenuto,
-    telegram,
-    whatsapp,
-)
 from tenuto.transfer.parsing import Format
 from tenuto.transfer.source import Source
 
-FORMATS: tuple[Format, ...] = (
-    account.FORMAT,
-    chatgpt.FORMAT,
-    claude.FORMAT,
-    sostenuto.FORMAT,
-    gemini.FORMAT,
-    telegram.FORMAT,
-    slack.FORMAT,
-    imessage.FORMAT,
-    sms.FORMAT,
-    memories.LETTA,
-    memories.LANGMEM,
-    memories.MEM0,
-    memories.ZEP,
-    mail.FORMAT,
-    whatsapp.FORMAT,
-    generic.JSONL,
-    generic.CSV,
-    generic.JSON,
-)
-BY_NAME = {one.name: one for one in FORMATS}
+FORMATS = {
+    "account": "account:FORMAT",
+    "chatgpt": "chatgpt:FORMAT",
+    "claude": "claude:FORMAT",
+    "sostenuto": "sostenuto:FORMAT",
+    "gemini": "gemini:FORMAT",
+    "telegram": "telegram:FORMAT",
+    "slack": "slack:FORMAT",
+    "imessage": "imessage:FORMAT",
+    "sms": "sms:FORMAT",
+    "letta": "memories:LETTA",
+    "langmem": "memories:LANGMEM",
+    "mem0": "memories:MEM0",
+    "zep": "memories:ZEP",
+    "mail": "mail:FORMAT",
+    "whatsapp": "whatsapp:FORMAT",
+    "jsonl": "generic:JSONL",
+    "csv": "generic:CSV",
+    "json": "generic:JSON",
+}
+"""Name → module:attribute, in the order in which they are tried."""
 MAGIC = (
     (b"%PDF", "a PDF document"),
     (b"\x1f\x8b", "a gzip archive: unpack it first"),
@@ -58,20 +49,28 @@ MAGIC = (
 )
 
 
+@lru_cache(maxsize=64)
+def load(name: str) -> Format:
+    """A format by its name."""
+    if name not in FORMATS:
+        raise InputError(f"Unknown format {name!r}. Known: {', '.join(FORMATS)}.", code="format_unknown")
+    module, _, attribute = FORMATS[name].partition(":")
+    found: Format = getattr(import_module(f"tenuto.transfer.formats.{module}"), attribute)
+    return found
+
+
 def choose(source: Source, name: str | None = None) -> Format:
     """The format of a source: the named one, or the one that recognises itself in it."""
     if name is not None:
-        if name not in BY_NAME:
-            raise InputError(f"Unknown format {name!r}. Known: {', '.join(BY_NAME)}.", code="format_unknown")
-        return BY_NAME[name]
-    for one in FORMATS:
+        return load(name)
+    for one in map(load, FORMATS):
         if one.recognise(source):
             return one
     raise InputError(_unknown(source), code="format_unknown")
 
 
 def _unknown(source: Source) -> str:
-    known = ", ".join(one.title for one in FORMATS)
+    known = ", ".join(load(name).title for name in FORMATS)
     if not source.members:
         left = f" ({source.skips[0].where}: {source.skips[0].why})" if source.skips else ""
         return f"{source.name} holds nothing that can be read{left}."

@@ -16,13 +16,16 @@ from pydantic import Field
 from tenuto.access.decide import Need
 from tenuto.errors import NotFound
 from tenuto.ports import Where
+from tenuto.records.base import to_plain
 from tenuto.records.conversation import Message, Session, Summary
 from tenuto.records.memory import RECALLED, Memory
+from tenuto.records.operations import Receipt
 from tenuto.surfaces.http.answers import Listed, answer
 from tenuto.surfaces.http.bodies import Body, Importance, Text
 from tenuto.surfaces.http.routing import Named, needs, router
 from tenuto.text import clean
 from tenuto.user import UserMemory
+from tenuto.workflows import WorkflowHandle
 
 routes = router("/api", "by other names")
 
@@ -39,6 +42,10 @@ class SessionMessage(Body):
     role: Literal["user", "assistant", "system"] = "user"
     id: str | None = None
     model_id: str | None = None
+    workflow: str | None = Field(
+        None, description="Begin this workflow if none lives in the session.", examples=["trip"]
+    )
+    seen: str | None = Field(None, description="The digest of the change that a yes or no answers.")
 
 
 class CreatePin(Body):
@@ -82,6 +89,7 @@ class MessageWithImportance:
     token_usage: int | None
     created_at: datetime
     importance_score: float
+    workflow: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +121,27 @@ def as_pin(memory: Memory, session_id: str, source: str | None = None) -> dict[s
     return {
         "id": memory.id, "session_id": session_id, "content": memory.content, "source_message_id": said,
         "importance_score": memory.importance, "pin_type": memory.pin_kind or "manual", "created_at": memory.created_at,
+    }  # fmt: skip
+
+
+def workflow_in(person: UserMemory, session_id: str, body: SessionMessage) -> WorkflowHandle | None:
+    """The workflow that lives in a session, or the one to begin there; a name that nobody defined is an error."""
+    try:
+        return person.workflow_of(clean.storable(session_id, what="session id"))
+    except NotFound:
+        return None if body.workflow is None else person.workflow(body.workflow)
+
+
+def turn_of(
+    person: UserMemory, work: WorkflowHandle, receipt: Receipt, session_id: str, body: SessionMessage
+) -> dict[str, Any]:
+    """What the workflow made of the message: state, draft, question, what waits for a yes; and its reply is kept."""
+    reply = work.send(body.text, id=receipt.message_id, seen=body.seen, keep=False, session_id=receipt.session_id)
+    if reply.text and not reply.duplicate:
+        person.observe(reply.text, role="assistant", session=session_id, id=f"{receipt.message_id}/reply")
+    shown = to_plain(reply)
+    return {name: value for name, value in shown.items() if name not in ("events", "staged", "applied")} | {
+        "definition": work.definition.name, "events": [event["kind"] for event in shown["events"]]
     }  # fmt: skip
 
 
@@ -194,9 +223,11 @@ def session_stats(person: Named, session_id: str) -> Response:
     **needs(Need.WRITE, repeatable=True),
 )
 def add_message(person: Named, session_id: str, body: SessionMessage) -> Response:
-    """Keep one message of a session; a new session id begins a session."""
+    """Keep one message of a session; a new session id begins a session. A workflow that lives in it takes its turn."""
+    work = workflow_in(person, session_id, body) if body.role == "user" else None
     receipt = person.observe(body.text, role=body.role, id=body.id, session=session_id, model=body.model_id)
-    return answer(as_message(person.get("messages", receipt.message_id), session_id), 201)
+    kept = as_message(person.get("messages", receipt.message_id), session_id)
+    return answer(kept if work is None else {**kept, "workflow": turn_of(person, work, receipt, session_id, body)}, 201)
 
 
 @routes.get("/sessions/{session_id}/messages", response_model=Listed[MessageWithImportance], **needs(Need.READ))
