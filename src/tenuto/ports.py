@@ -166,7 +166,10 @@ class Store(Protocol):
         """User ids in order: for sweeps and operators."""
 
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
-        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``."""
+        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``.
+
+        A lease that ends later than twice from now to ``until`` was taken by a clock that was set back since: void.
+        """
 
     def renew(self, job: Job, until: datetime) -> bool:
         """Keep a lease while its work goes on; ``False`` if it was lost."""

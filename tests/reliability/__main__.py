@@ -90,7 +90,7 @@ def _one(row: Row, count: int, seconds: float, path: Path) -> int:
             measured = row.run(Work(count=count, folder=Path(folder), seconds=seconds))
         took = time.monotonic() - begun
         caught = {words: _caught(control, row) for words, control in row.controls.items()}
-    except Exception as error:  # noqa: BLE001 - a row that breaks is a row that fell short, and the next one runs
+    except Exception as error:
         traceback.print_exc()
         _write(path, row, error=f"{type(error).__name__}: {error}"[:300], seconds=time.monotonic() - begun)
         return 1

@@ -15,10 +15,10 @@ from tests.reliability.scorecard import Row
 
 HEAD = """# Reliability
 
-`make reliability` runs every row below, each with a control: the same measurement of something broken on purpose, which it
-must find. Every row can be run alone (`python -m tests.reliability --rows 12`), smaller (`--scale 0.1`) or for a limited time
-(`--seconds 600`); a row that ran fewer than its goal asks for says "n of N" and does not count as met. `make test` runs all of
-them with small counts. This page is written by that command.
+`make reliability` runs every row below, each with a control: the same measurement of something broken on purpose,
+which it must find. Every row can be run alone (`python -m tests.reliability --rows 12`), smaller (`--scale 0.1`) or for
+a limited time (`--seconds 600`); a row that ran fewer than its goal asks for says "n of N" and does not count as met.
+`make test` runs all of them with small counts. This page is written by that command.
 """
 
 

@@ -19,7 +19,9 @@ def test_a_row_with_its_small_count(row: Row, tmp_path: Path) -> None:
     assert measured.done >= row.gate, f"the time ran out: {measured.words}"
 
 
-@pytest.mark.parametrize(("row", "words"), CONTROLS, ids=lambda value: value if isinstance(value, str) else value.number)
+@pytest.mark.parametrize(
+    ("row", "words"), CONTROLS, ids=lambda value: value if isinstance(value, str) else value.number
+)
 def test_its_control_is_caught(row: Row, words: str, tmp_path: Path) -> None:
     measured = row.controls[words](Work(count=row.gate, folder=tmp_path, seconds=60))
     assert measured.bad > 0, f"the row cannot see: {words} ({measured.words})"

@@ -23,6 +23,7 @@ from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
+from tenuto.storage.engine import CLOCK_SLACK
 from tenuto.storage.tables import TABLES, table_of
 
 T = TypeVar("T")
@@ -368,7 +369,10 @@ class InMemoryStore:
 
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
         with self._locked():
-            due = sorted((job for job in self._jobs() if job.kind in kinds and _due(job, now)), key=_queue_order)
+            beyond = until + (until - now)
+            due = sorted(
+                (job for job in self._jobs() if job.kind in kinds and _due(job, now, beyond)), key=_queue_order
+            )
             due = [job for job in due if (job.user_id, job.kind) == (due[0].user_id, due[0].kind)][:limit]
             leased = [
                 evolve(job, status=JobStatus.RUNNING, lease_until=until, fence=job.fence + 1, attempts=job.attempts + 1)
@@ -417,7 +421,7 @@ class InMemoryStore:
             return sum(
                 job.kind in kinds
                 and user in (None, job.user_id)
-                and (job.status is JobStatus.RUNNING or (job.status is JobStatus.PENDING and job.run_at <= now))
+                and (job.status is JobStatus.RUNNING or (job.status is JobStatus.PENDING and _ripe(job, now)))
                 for job in self._jobs()
             )
 
@@ -481,10 +485,16 @@ class InMemoryStore:
             transaction.put(job)
 
 
-def _due(job: Job, now: datetime) -> bool:
+def _due(job: Job, now: datetime, beyond: datetime) -> bool:
+    """After a clock was set back, too: a lease beyond any that could be taken now is void."""
     if job.status is JobStatus.PENDING:
-        return job.run_at <= now
-    return job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until < now
+        return _ripe(job, now)
+    return job.status is JobStatus.RUNNING and job.lease_until is not None and not now <= job.lease_until <= beyond
+
+
+def _ripe(job: Job, now: datetime) -> bool:
+    """Its time has come, or it was meant for at once by a clock that was ahead."""
+    return job.run_at <= now or (job.attempts == 0 and now + CLOCK_SLACK < job.created_at >= job.run_at)
 
 
 def _queue_order(job: Job) -> tuple[datetime, str]:

@@ -15,7 +15,7 @@ from tenuto.records.base import micros
 from tenuto.records.operations import Job
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
-from tenuto.storage.engine import Row, SqlEngine
+from tenuto.storage.engine import CLOCK_SLACK, Row, SqlEngine
 from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
 from tenuto.storage.tables import TABLES, decode, encode, table_of
 
@@ -82,7 +82,8 @@ class SqlStore:
         return [row[0] for row in rows]
 
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
-        due = {"now": micros(now), "kinds": msgspec.json.encode(list(kinds)).decode()}
+        clock = {"now": micros(now), "ahead": micros(now + CLOCK_SLACK), "beyond": micros(until + (until - now))}
+        due = {**clock, "kinds": msgspec.json.encode(list(kinds)).decode()}
         with self._engine.reading(NOBODY) as connection:
             if not connection.rows(self._sql["lease_pick"].replace(" FOR UPDATE SKIP LOCKED", ""), due):
                 return []
@@ -91,7 +92,7 @@ class SqlStore:
             if not picked:
                 return []
             user, kind = picked[0]
-            taken = {"user": user, "kind": kind, "now": micros(now), "until": micros(until), "limit": limit}
+            taken = {**clock, "user": user, "kind": kind, "until": micros(until), "limit": limit}
             rows = connection.rows(self._sql["lease_take"], taken)
             return sorted((self._to_job(row) for row in rows), key=lambda job: (job.run_at, job.id))
 
@@ -126,7 +127,8 @@ class SqlStore:
 
     def unfinished(self, kinds: Sequence[str], now: datetime, user: str | None = None) -> int:
         kinds_json = msgspec.json.encode(list(kinds)).decode()
-        parameters = {"now": micros(now), "user": user or "", "kinds": kinds_json}
+        clock = {"now": micros(now), "ahead": micros(now + CLOCK_SLACK)}
+        parameters = {**clock, "user": user or "", "kinds": kinds_json}
         with self._engine.reading(NOBODY) as connection:
             return int(connection.rows(self._sql["unfinished_jobs"], parameters)[0][0])
 

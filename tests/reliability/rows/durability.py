@@ -67,7 +67,9 @@ def kill(work: Work, how: str) -> Measured:
         lost = len(acknowledged - found)
         wrong += len(problems)
         done += batch
-    return Measured(done=done, bad=lost + wrong, words=f"{lost} of {len(acknowledged):,} acknowledged lost, {wrong} wrong")
+    return Measured(
+        done=done, bad=lost + wrong, words=f"{lost} of {len(acknowledged):,} acknowledged lost, {wrong} wrong"
+    )
 
 
 @row(
@@ -162,13 +164,16 @@ def normal(work: Work) -> Measured:
 
 # --- 3: a fault at every I/O point ------------------------------------------------------------------------------------
 
+
 def prepare(folder: Path) -> Path:
     """A store with two people, as the scenarios find it."""
     path = folder / "template.db"
     with tenuto.open(path, **OPTIONS) as store:
         for user in ("ana", "ben"):
             for number in range(4):
-                store.user(user).observe(f"{user} says {number}: my dad is allergic to penicillin.", id=f"{user}{number}")
+                store.user(user).observe(
+                    f"{user} says {number}: my dad is allergic to penicillin.", id=f"{user}{number}"
+                )
     return path
 
 

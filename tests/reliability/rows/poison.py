@@ -80,7 +80,9 @@ def web_page(store: tenuto.Tenuto, address: str, payload: Payload, folder: Path)
 
 def unvouched_import(store: tenuto.Tenuto, address: str, payload: Payload, folder: Path) -> None:
     path = folder / "import.jsonl"
-    lines = [{"text": part, "role": "user", "speaker": "Somebody", "at": "2025-12-30T10:00:00Z"} for part in payload.parts]
+    lines = [
+        {"text": part, "role": "user", "speaker": "Somebody", "at": "2025-12-30T10:00:00Z"} for part in payload.parts
+    ]
     path.write_text("\n".join(map(json.dumps, lines)))
     store.identify("email", address).import_file(path, format="jsonl", me="Ana")
 
@@ -182,7 +184,9 @@ def attack(work: Work, sources: tuple[Source, ...], *, show: bool = True) -> Mea
     chosen = payloads()
     if work.count < len(chosen) * len(sources):
         step = max(1, len(chosen) * len(sources) // work.count)
-        cases = [(p, s) for n, (p, s) in enumerate((p, s) for p in chosen for s in sources) if n % step == n // step % step]
+        cases = [
+            (p, s) for n, (p, s) in enumerate((p, s) for p in chosen for s in sources) if n % step == n // step % step
+        ]
     else:
         cases = [(payload, source) for payload in chosen for source in sources]
     work.count = min(work.count, len(cases))
@@ -195,7 +199,9 @@ def attack(work: Work, sources: tuple[Source, ...], *, show: bool = True) -> Mea
         with opened() as (store, clock):
             ana, contexts = play(store, clock, "ana@example.org", payload, source, work.folder)
             more = won(ana) ^ expected
-            guidance = [block.text for one in contexts for block in one.blocks if block.name == "guidance" and block.text]
+            guidance = [
+                block.text for one in contexts for block in one.blocks if block.name == "guidance" and block.text
+            ]
             slipped = [said for one in contexts for said in escapes(one, payload)]
         active += bool(more or guidance)
         out += bool(slipped)
@@ -239,5 +245,8 @@ def open_gate(work: Work) -> Measured:
 
 @poison.control("text that is not escaped")
 def open_fence(work: Work) -> Measured:
-    with mock.patch.object(render, "escape", lambda text: text), mock.patch.object(select.render, "escape", lambda t: t):
+    with (
+        mock.patch.object(render, "escape", lambda text: text),
+        mock.patch.object(select.render, "escape", lambda t: t),
+    ):
         return attack(work.part(60, "fence"), (tool_output,), show=False)

@@ -35,9 +35,11 @@ WHERE user_id = :user AND kind = :kind AND model = :model AND vector IS NOT NULL
 ORDER BY vector <=> :vector, id LIMIT :limit
 
 -- name: lease_pick
+-- A clock that was set back: what it made for at once is due, and a lease that nobody could take now is void.
 SELECT user_id, kind FROM jobs
 WHERE status IN ('pending', 'running')
-  AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+  AND ((status = 'pending' AND (run_at <= :now OR (created_at > :ahead AND run_at <= created_at AND attempts = 0)))
+       OR (status = 'running' AND (lease_until < :now OR lease_until > :beyond)))
   AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
 ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
 
@@ -46,7 +48,8 @@ UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, att
 WHERE user_id = :user AND id IN (
     SELECT id FROM jobs
     WHERE user_id = :user AND kind = :kind
-      AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+      AND ((status = 'pending' AND (run_at <= :now OR (created_at > :ahead AND run_at <= created_at AND attempts = 0)))
+           OR (status = 'running' AND (lease_until < :now OR lease_until > :beyond)))
     ORDER BY run_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
 RETURNING user_id, id, {job_columns}
 
@@ -58,7 +61,7 @@ ORDER BY created_at DESC, id DESC LIMIT :limit
 -- name: unfinished_jobs
 SELECT count(*) FROM jobs
 WHERE status IN ('pending', 'running') AND (:user::text = '' OR user_id = :user)
-  AND (status = 'running' OR run_at <= :now)
+  AND (status = 'running' OR run_at <= :now OR (created_at > :ahead AND run_at <= created_at AND attempts = 0))
   AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
 
 -- name: lock_address

@@ -77,9 +77,11 @@ WHERE user_id = :user AND kind = :kind AND id = :id
 DELETE FROM entries WHERE user_id = :user AND kind = :kind AND id = :id
 
 -- name: lease_pick
+-- A clock that was set back: what it made for at once is due, and a lease that nobody could take now is void.
 SELECT user_id, kind FROM jobs
 WHERE status IN ('pending', 'running')
-  AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+  AND ((status = 'pending' AND (run_at <= :now OR (created_at > :ahead AND run_at <= created_at AND attempts = 0)))
+       OR (status = 'running' AND (lease_until < :now OR lease_until > :beyond)))
   AND kind IN (SELECT value FROM json_each(:kinds))
 ORDER BY run_at, id LIMIT 1
 
@@ -88,7 +90,8 @@ UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, att
 WHERE user_id = :user AND id IN (
     SELECT id FROM jobs
     WHERE user_id = :user AND kind = :kind
-      AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+      AND ((status = 'pending' AND (run_at <= :now OR (created_at > :ahead AND run_at <= created_at AND attempts = 0)))
+           OR (status = 'running' AND (lease_until < :now OR lease_until > :beyond)))
     ORDER BY run_at, id LIMIT :limit)
 RETURNING user_id, id, {job_columns}
 
@@ -118,7 +121,8 @@ ORDER BY created_at DESC, id DESC LIMIT :limit
 -- name: unfinished_jobs
 SELECT count(*) FROM jobs
 WHERE status IN ('pending', 'running') AND (:user = '' OR user_id = :user)
-  AND (status = 'running' OR run_at <= :now) AND kind IN (SELECT value FROM json_each(:kinds))
+  AND (status = 'running' OR run_at <= :now OR (created_at > :ahead AND run_at <= created_at AND attempts = 0))
+  AND kind IN (SELECT value FROM json_each(:kinds))
 
 -- name: idle_sessions
 SELECT user_id, id FROM sessions WHERE status = 'open' AND last_activity_at < :before
