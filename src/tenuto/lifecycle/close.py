@@ -21,9 +21,10 @@ from tenuto.lifecycle import due, signals, state
 from tenuto.lifecycle.affect import Deltas
 from tenuto.lifecycle.classify import Record, classify
 from tenuto.lifecycle.model_summaries import ask_record
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
 from tenuto.lifecycle.summarise import Draft, compression, importance_of
-from tenuto.lifecycle.writing import current, enqueue, index, record_of, same, tell, write_summary
+from tenuto.lifecycle.writing import current, index, record_of, same, tell, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind

@@ -19,9 +19,10 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.lifecycle import due, retention
 from tenuto.lifecycle.due import Due
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import enqueue, index, tell
+from tenuto.lifecycle.writing import index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind

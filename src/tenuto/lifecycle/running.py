@@ -13,8 +13,9 @@ from tenuto.deps import Deps
 from tenuto.errors import InputError, ModelError, NotFound
 from tenuto.lifecycle import due, summarise
 from tenuto.lifecycle.model_summaries import ask_text, check_draft, transcript
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.summarise import Draft
-from tenuto.lifecycle.writing import current, enqueue, same, write_summary
+from tenuto.lifecycle.writing import current, same, write_summary
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, SessionState, Summary, SummaryKind

@@ -12,8 +12,9 @@ from tenuto.deps import Deps
 from tenuto.lifecycle import due, retention
 from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.purge import rules_of
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import IDLE, is_idle
-from tenuto.lifecycle.writing import current, enqueue, tell
+from tenuto.lifecycle.writing import current, tell
 from tenuto.ports import Transaction
 from tenuto.records.base import evolve, micros
 from tenuto.records.conversation import Session, SessionState, SessionStatus, SummaryKind
