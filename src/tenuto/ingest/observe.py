@@ -161,8 +161,8 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
     tx.put(session, message, state, receipt)
     tx.index(make_entry(message, deps.vault.index_key(scope.user)))
     tx.put(_event(deps, message, now))
-    enqueue(deps, tx, [Due(EMBED, EMBED, now), Due(DIGEST, "", now, {"messages": [message.id]})], now)
-    enqueue(deps, tx, due_after_message(state, session, deps.policy, now), now)
+    enqueue(deps.ids, tx, [Due(EMBED, EMBED, now), Due(DIGEST, "", now, {"messages": [message.id]})], now)
+    enqueue(deps.ids, tx, due_after_message(state, session, deps.policy, now), now)
     return receipt
 
 
@@ -191,7 +191,7 @@ def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now:
     session = near[placed.session_id]
     if placed.reopen:
         session = evolve(session, status=SessionStatus.OPEN, ended_at=None, end_type=None)
-        enqueue(deps, tx, [timer(session, deps.policy, now)], now)
+        enqueue(deps.ids, tx, [timer(session, deps.policy, now)], now)
     return evolve(
         session,
         started_at=min(session.started_at, incoming.at),
@@ -203,7 +203,7 @@ def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now:
 
 def _close(deps: Deps, tx: Transaction, session: Session, closing: Closing, now: datetime) -> None:
     tx.put(evolve(session, status=SessionStatus.CLOSED, ended_at=closing.ended_at, end_type=closing.end_type))
-    enqueue(deps, tx, [classification(session.id, now)], now)
+    enqueue(deps.ids, tx, [classification(session.id, now)], now)
 
 
 def _count(deps: Deps, tx: Transaction, message: Message) -> SessionState:

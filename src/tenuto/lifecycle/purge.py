@@ -251,7 +251,7 @@ def _renew_portraits(deps: Deps, tx: Transaction, report: PurgeReport, now: date
     again = [Due(due.SPINE, due.SPINE, now), Due(due.PROFILE, due.PROFILE, now)]
     for state in tx.find(SessionState):
         again.append(Due(due.BRIEF, f"{due.BRIEF}:{state.id}", now, {"persona": state.id}))
-    enqueue(deps, tx, again, now)
+    enqueue(deps.ids, tx, again, now)
     return report.plus(summaries=removed)
 
 

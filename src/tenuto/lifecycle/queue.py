@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from tenuto.deps import Deps
 from tenuto.lifecycle.due import Due
-from tenuto.ports import Transaction
+from tenuto.ports import Ids, Transaction
 from tenuto.records.operations import Job
 
 
-def enqueue(deps: Deps, tx: Transaction, due: Iterable[Due], now: datetime) -> None:
+def enqueue(ids: Ids, tx: Transaction, due: Iterable[Due], now: datetime) -> None:
     """Write jobs; one with the same dedupe key that still waits stands for both."""
     for one in due:
         tx.add(
             Job(
-                id=deps.ids("job", now),
+                id=ids("job", now),
                 kind=one.kind,
                 created_at=now,
                 run_at=one.run_at,

@@ -40,7 +40,7 @@ def close_idle(deps: Deps) -> int:
             if session is not None and is_idle(session, now, deps.policy.session):
                 ended = session.last_activity_at
                 tx.put(evolve(session, status=SessionStatus.CLOSED, ended_at=ended, end_type=IDLE))
-                enqueue(deps, tx, [due.classification(session.id, now)], now)
+                enqueue(deps.ids, tx, [due.classification(session.id, now)], now)
                 tell(deps, tx, "session.closed", ("session", session.id), now, persona=session.persona, end_type=IDLE)
                 closed += 1
     return closed
@@ -51,7 +51,7 @@ def on_sweep(deps: Deps, user: str, jobs: list[Job]) -> None:
     now = deps.clock()
     deps.store.drop_old_jobs(now - deps.policy.jobs.keep_done)
     with deps.store.writing(user) as tx:
-        enqueue(deps, tx, _due(deps, tx, now), now)
+        enqueue(deps.ids, tx, _due(deps, tx, now), now)
 
 
 def _due(deps: Deps, tx: Transaction, now: datetime) -> list[Due]:

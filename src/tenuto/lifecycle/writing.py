@@ -120,4 +120,4 @@ def index(deps: Deps, tx: Transaction, records: Sequence[Summary | KeyPoint | Me
     if records:
         key = deps.vault.index_key(tx.user)
         tx.index(*(make_entry(record, key) for record in records))
-        enqueue(deps, tx, [Due(EMBED, EMBED, now)], now)
+        enqueue(deps.ids, tx, [Due(EMBED, EMBED, now)], now)

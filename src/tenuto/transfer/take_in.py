@@ -176,7 +176,7 @@ def _messages(
     tx.index(*[make_entry(message, key) for message in messages])
     state = _state(deps, tx, scope, messages)
     tx.put(state, *sessions.values())
-    enqueue(deps, tx, _due(deps, work, messages, list(sessions.values()), state, now), now)
+    enqueue(deps.ids, tx, _due(deps, work, messages, list(sessions.values()), state, now), now)
     return messages
 
 
@@ -283,7 +283,7 @@ def _memories(deps: Deps, scope: Scope, tx: Transaction, work: Work, noted: list
             kept.append(memory)
     tx.index(*[make_entry(memory, key) for memory in kept])
     if kept:
-        enqueue(deps, tx, [Due(EMBED, EMBED, now)], now)
+        enqueue(deps.ids, tx, [Due(EMBED, EMBED, now)], now)
     return kept
 
 
