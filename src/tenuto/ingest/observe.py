@@ -17,7 +17,7 @@ from tenuto.errors import Conflict, InputError
 from tenuto.ingest.lexicon import holds_domain_term
 from tenuto.ingest.weight import message_importance
 from tenuto.lifecycle.due import Due, classification, due_after_message, timer
-from tenuto.lifecycle.sessions import Closing, near_window, place
+from tenuto.lifecycle.sessions import Closing, near_window, place, stamp
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
@@ -52,6 +52,8 @@ class Incoming:
     metadata: dict[str, Any]
     trust: Trust
     source: str
+    stamped: bool = False
+    """Whether the store's clock gave the time, not the caller."""
 
 
 def check(
@@ -87,6 +89,7 @@ def check(
         metadata=clean.metadata(metadata, limits),
         trust=trust or TRUST_OF_ROLE[known_role],
         source=clean.name(source, limits, what="source"),
+        stamped=at is None,
     )
 
 
@@ -126,6 +129,10 @@ def _known(tx: Transaction, incoming: Incoming) -> Receipt | None:
 
 
 def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: datetime) -> Receipt:
+    state = tx.get(SessionState, scope.persona or "") or SessionState(id=scope.persona or "")
+    if incoming.stamped:
+        at = stamp(incoming.at, state.last_stamped_at, deps.policy.session)
+        incoming, state = evolve(incoming, at=at), evolve(state, last_stamped_at=at)
     session = _session(deps, scope, tx, incoming, now)
     message = Message(
         id=deps.ids("msg", now),
@@ -156,7 +163,7 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
         at=message.at,
         importance=message.importance,
     )
-    state = _count(deps, tx, message)
+    state = _count(deps, state, message)
     tx.put(session, message, state, receipt)
     tx.index(make_entry(message, deps.vault.index_key(scope.user)))
     tx.put(_event(deps, message, now))
@@ -205,8 +212,7 @@ def _close(deps: Deps, tx: Transaction, session: Session, closing: Closing, now:
     _enqueue(deps, tx, [classification(session.id, now)], now)
 
 
-def _count(deps: Deps, tx: Transaction, message: Message) -> SessionState:
-    state = tx.get(SessionState, message.persona or "") or SessionState(id=message.persona or "")
+def _count(deps: Deps, state: SessionState, message: Message) -> SessionState:
     last = state.last_user_message
     if message.role is Role.USER:
         last = message.content[: deps.policy.session.last_message_length]
