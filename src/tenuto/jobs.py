@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
 from tenuto.deps import Deps
@@ -197,10 +197,8 @@ class Keeper:
                     return
                 due = self._due(time.monotonic())
             for job in due:
-                try:
+                with suppress(TenutoError):  # the next round tries again; a lost lease shows when the job is finished
                     self._deps.store.renew(job, self._deps.clock() + self._deps.policy.jobs.lease)
-                except TenutoError:
-                    pass  # the next round tries again; a lost lease shows when the job is finished
 
     def _pause(self) -> float:
         first = min((due for due, _ in self._held.values()), default=None)
