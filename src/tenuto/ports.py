@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -166,16 +166,20 @@ class Store(Protocol):
         """User ids in order: for sweeps and operators."""
 
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
-        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``.
-
-        A lease that ends later than twice from now to ``until`` was taken by a clock that was set back since: void.
-        """
+        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``."""
 
     def renew(self, job: Job, until: datetime) -> bool:
         """Keep a lease while its work goes on; ``False`` if it was lost."""
 
     def finish(self, job: Job) -> bool:
         """Write a leased job's end (status, error, result, run_at); ``False`` if the lease was lost (fenced)."""
+
+    def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
+        """After a clock was set back: bring what lies in the future because of it back into reach; how many jobs.
+
+        A lease further ahead than two ``lease`` is over, a retry further ahead than two ``backoff`` is due, and a job
+        that was created more than a ``lease`` from now counts as created now, with the delay that it had.
+        """
 
     def drop_old_jobs(self, before: datetime) -> int:
         """Delete jobs that were done or cancelled and are older; how many."""

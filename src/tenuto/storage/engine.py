@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import timedelta
 from typing import Any, Protocol
 
 from tenuto.ports import Vectors
 
 Row = tuple[Any, ...]
-CLOCK_SLACK = timedelta(minutes=1)
-"""What was made further ahead than this was made by a clock that was set back since."""
 
 
 class Connection(Protocol):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from tenuto.errors import Conflict, InputError, StoreClosed
@@ -23,13 +23,12 @@ from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
-from tenuto.storage.engine import CLOCK_SLACK
 from tenuto.storage.tables import TABLES, table_of
 
 T = TypeVar("T")
 UNIQUE: dict[type[Any], Callable[[Any], Any]] = {
     Message: lambda record: record.external_id,
-    Session: lambda record: record.external_id,
+    Session: lambda record: (record.external_id, record.persona) if record.external_id is not None else None,
     Memory: lambda record: record.slot,
     Todo: lambda record: record.slot,
     Event: lambda record: record.seq,
@@ -369,10 +368,7 @@ class InMemoryStore:
 
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
         with self._locked():
-            beyond = until + (until - now)
-            due = sorted(
-                (job for job in self._jobs() if job.kind in kinds and _due(job, now, beyond)), key=_queue_order
-            )
+            due = sorted((job for job in self._jobs() if job.kind in kinds and _due(job, now)), key=_queue_order)
             due = [job for job in due if (job.user_id, job.kind) == (due[0].user_id, due[0].kind)][:limit]
             leased = [
                 evolve(job, status=JobStatus.RUNNING, lease_until=until, fence=job.fence + 1, attempts=job.attempts + 1)
@@ -400,6 +396,14 @@ class InMemoryStore:
                 self._write_job(evolve(ended, status=JobStatus.CANCELLED))
             return True
 
+    def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
+        with self._locked():
+            mended = [(job, _mended(job, now, lease, backoff)) for job in self._jobs()]
+            changed = [new for old, new in mended if new is not old]
+            for job in changed:
+                self._write_job(job)
+            return len(changed)
+
     def drop_old_jobs(self, before: datetime) -> int:
         with self._locked():
             old = [
@@ -421,7 +425,7 @@ class InMemoryStore:
             return sum(
                 job.kind in kinds
                 and user in (None, job.user_id)
-                and (job.status is JobStatus.RUNNING or (job.status is JobStatus.PENDING and _ripe(job, now)))
+                and (job.status is JobStatus.RUNNING or (job.status is JobStatus.PENDING and job.run_at <= now))
                 for job in self._jobs()
             )
 
@@ -485,16 +489,20 @@ class InMemoryStore:
             transaction.put(job)
 
 
-def _due(job: Job, now: datetime, beyond: datetime) -> bool:
-    """After a clock was set back, too: a lease beyond any that could be taken now is void."""
+def _due(job: Job, now: datetime) -> bool:
     if job.status is JobStatus.PENDING:
-        return _ripe(job, now)
-    return job.status is JobStatus.RUNNING and job.lease_until is not None and not now <= job.lease_until <= beyond
+        return job.run_at <= now
+    return job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until < now
 
 
-def _ripe(job: Job, now: datetime) -> bool:
-    """Its time has come, or it was meant for at once by a clock that was ahead."""
-    return job.run_at <= now or (job.attempts == 0 and now + CLOCK_SLACK < job.created_at >= job.run_at)
+def _mended(job: Job, now: datetime, lease: timedelta, backoff: timedelta) -> Job:
+    if job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until > now + 2 * lease:
+        return evolve(job, lease_until=now - timedelta(microseconds=1), run_at=min(job.run_at, now))
+    if job.status is JobStatus.PENDING and job.created_at > now + lease:
+        return evolve(job, run_at=now + max(job.run_at - job.created_at, timedelta(0)), created_at=now)
+    if job.status is JobStatus.PENDING and job.attempts and job.run_at > now + 2 * backoff:
+        return evolve(job, run_at=now)
+    return job
 
 
 def _queue_order(job: Job) -> tuple[datetime, str]:

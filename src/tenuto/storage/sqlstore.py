@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from tenuto.records.base import micros
 from tenuto.records.operations import Job
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
-from tenuto.storage.engine import CLOCK_SLACK, Row, SqlEngine
+from tenuto.storage.engine import Row, SqlEngine
 from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
 from tenuto.storage.tables import TABLES, decode, encode, table_of
 
@@ -82,8 +82,7 @@ class SqlStore:
         return [row[0] for row in rows]
 
     def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
-        clock = {"now": micros(now), "ahead": micros(now + CLOCK_SLACK), "beyond": micros(until + (until - now))}
-        due = {**clock, "kinds": msgspec.json.encode(list(kinds)).decode()}
+        due = {"now": micros(now), "kinds": msgspec.json.encode(list(kinds)).decode()}
         with self._engine.reading(NOBODY) as connection:
             if not connection.rows(self._sql["lease_pick"].replace(" FOR UPDATE SKIP LOCKED", ""), due):
                 return []
@@ -92,7 +91,7 @@ class SqlStore:
             if not picked:
                 return []
             user, kind = picked[0]
-            taken = {**clock, "user": user, "kind": kind, "until": micros(until), "limit": limit}
+            taken = {"user": user, "kind": kind, "now": micros(now), "until": micros(until), "limit": limit}
             rows = connection.rows(self._sql["lease_take"], taken)
             return sorted((self._to_job(row) for row in rows), key=lambda job: (job.run_at, job.id))
 
@@ -116,6 +115,19 @@ class SqlStore:
             with self._engine.writing(NOBODY) as connection:
                 return connection.change(self._sql["cancel_job"], row) > 0
 
+    def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
+        limits = {
+            "now": micros(now),
+            "lease": micros(now + 2 * lease),
+            "created": micros(now + lease),
+            "retry": micros(now + 2 * backoff),
+        }
+        with self._engine.reading(NOBODY) as connection:
+            if not connection.rows(self._sql["ahead_jobs"], limits)[0][0]:
+                return 0
+        with self._engine.writing(NOBODY) as connection:
+            return connection.change(self._sql["mend_jobs"], limits)
+
     def drop_old_jobs(self, before: datetime) -> int:
         with self._engine.writing(NOBODY) as connection:
             return connection.change(self._sql["drop_old_jobs"], {"before": micros(before)})
@@ -127,8 +139,7 @@ class SqlStore:
 
     def unfinished(self, kinds: Sequence[str], now: datetime, user: str | None = None) -> int:
         kinds_json = msgspec.json.encode(list(kinds)).decode()
-        clock = {"now": micros(now), "ahead": micros(now + CLOCK_SLACK)}
-        parameters = {**clock, "user": user or "", "kinds": kinds_json}
+        parameters = {"now": micros(now), "user": user or "", "kinds": kinds_json}
         with self._engine.reading(NOBODY) as connection:
             return int(connection.rows(self._sql["unfinished_jobs"], parameters)[0][0])
 

@@ -424,7 +424,7 @@ class StoreContract:
         assert all(job.status is JobStatus.RUNNING and job.attempts == 1 for job in jobs)
         assert store.lease(["work"], NOW, until, 10) == []
         assert store.unfinished(["work"], NOW) == 2 and store.unfinished(["work"], NOW, BEN) == 0
-        assert store.renew(jobs[0], NOW + timedelta(minutes=2)) is True
+        assert store.renew(jobs[0], NOW + timedelta(hours=1)) is True
         (again,) = store.lease(["work"], NOW + timedelta(minutes=1), NOW + timedelta(minutes=2), 10)
         assert again.id == "job_2" and again.fence > jobs[1].fence
         assert store.finish(evolve(jobs[1], status=JobStatus.DONE)) is False
@@ -434,17 +434,24 @@ class StoreContract:
         (failed,) = store.jobs("failed")
         assert failed.error == "why" and failed.id == "job_2"
 
-    def test_a_clock_that_was_set_back_leaves_nothing_stuck(self, store: Store) -> None:
-        ahead, lease = NOW + timedelta(days=1), timedelta(seconds=30)
-        made = {"created_at": ahead, "run_at": ahead}
-        put(store, ANA, self._job("job_1", **made), self._job("job_2", created_at=ahead, run_at=ahead + lease))
-        (first,) = store.lease(["work"], ahead, ahead + lease, 10)
-        put(store, ANA, self._job("job_3", **made))
-        assert store.unfinished(["work"], NOW) == 2
-        taken = store.lease(["work"], NOW, NOW + lease, 10)
-        assert [job.id for job in taken] == ["job_1", "job_3"] and taken[0].fence > first.fence
-        assert store.finish(evolve(first, status=JobStatus.DONE)) is False
-        assert store.lease(["work"], NOW, NOW + lease, 10) == [], "a lease of now holds"
+    def test_a_clock_that_was_set_back_leaves_no_job_out_of_reach(self, store: Store) -> None:
+        lease, backoff, day = timedelta(minutes=1), timedelta(minutes=10), timedelta(days=1)
+        ahead = NOW + day
+        with store.writing(ANA) as tx:
+            tx.put(Job(id="leased", kind="dead", created_at=ahead, run_at=ahead))
+            tx.put(Job(id="retried", kind="work", created_at=NOW, run_at=ahead, attempts=1))
+            tx.put(Job(id="new", kind="work", created_at=ahead, run_at=ahead - day))
+            tx.put(Job(id="later", kind="work", created_at=ahead, run_at=ahead + day))
+            tx.put(Job(id="planned", kind="work", created_at=NOW, run_at=ahead))
+        assert [job.id for job in store.lease(["dead"], ahead, ahead + lease, 1)] == ["leased"]
+        assert store.lease(["work", "dead"], NOW, NOW + lease, 9)[0].id == "new"
+        assert store.mend_jobs(NOW, lease, backoff) == 3
+        assert store.mend_jobs(NOW, lease, backoff) == 0
+        found = [job.id for _ in range(3) for job in store.lease(["work", "dead"], NOW, NOW + lease, 9)]
+        assert sorted(found) == ["leased", "retried"]
+        waiting = {job.id: job.run_at for job in store.jobs("pending")}
+        assert waiting == {"later": NOW + day, "planned": ahead}
+        assert store.mend_jobs(NOW - timedelta(seconds=50), lease, backoff) == 0, "small differences are no jump"
 
     def test_a_lease_takes_jobs_of_one_user_and_kind_and_only_due_ones(self, store: Store) -> None:
         put(store, ANA, self._job("job_1"), self._job("job_2", kind="other"), self._job("job_9", run_at=LATER))
