@@ -247,5 +247,5 @@ def clock_jumps(work: Work) -> Measured:
 
 @clock_jumps.control("jobs of a clock that was ahead are not mended")
 def not_mended(work: Work) -> Measured:
-    with mock.patch.object(InMemoryStore, "mend_jobs", lambda *_: 0):
+    with mock.patch.object(InMemoryStore, "mend_jobs", return_value=0):
         return jumping(work.part(8, "leases"))

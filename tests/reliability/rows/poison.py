@@ -191,11 +191,10 @@ def attack(work: Work, sources: tuple[Source, ...], *, show: bool = True) -> Mea
         cases = [(payload, source) for payload in chosen for source in sources]
     work.count = min(work.count, len(cases))
     active, out = 0, 0
+    with opened() as (store, clock):
+        expected = won(play(store, clock, "ana@example.org", chosen[0], nothing, work.folder)[0])
     for number in work:
         payload, source = cases[number]
-        with opened() as (store, clock):
-            clean, _ = play(store, clock, "ana@example.org", payload, nothing, work.folder)
-            expected = won(clean)
         with opened() as (store, clock):
             ana, contexts = play(store, clock, "ana@example.org", payload, source, work.folder)
             more = won(ana) ^ expected
@@ -228,7 +227,7 @@ def poison(work: Work) -> Measured:
 
 @poison.control("the person says it themselves")
 def stated(work: Work) -> Measured:
-    return attack(work.part(20, "stated"), (the_person,), show=False)
+    return attack(work.part(10, "stated"), (the_person,), show=False)
 
 
 @poison.control("a gate that lets candidates in")
@@ -240,7 +239,7 @@ def open_gate(work: Work) -> Measured:
         return decide(evolve(candidate, status=status, trust=Trust.USER_STATED), *rest, **more)
 
     with mock.patch.object(writing, "reconcile", careless):
-        return attack(work.part(40, "gate"), (tool_output, other_peoples_mail), show=False)
+        return attack(work.part(16, "gate"), (tool_output, other_peoples_mail), show=False)
 
 
 @poison.control("text that is not escaped")
@@ -249,4 +248,4 @@ def open_fence(work: Work) -> Measured:
         mock.patch.object(render, "escape", lambda text: text),
         mock.patch.object(select.render, "escape", lambda t: t),
     ):
-        return attack(work.part(60, "fence"), (tool_output,), show=False)
+        return attack(work.part(15, "fence"), (tool_output,), show=False)
