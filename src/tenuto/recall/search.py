@@ -22,7 +22,7 @@ from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import distinct
-from tenuto.recall.entry import Indexed, embedding_text, entry_tokens, query_tokens, record_type, speaker_marks
+from tenuto.recall.entry import Indexed, embedding_text, packed_tokens, query_tokens, record_type, speaker_marks
 from tenuto.recall.gate import Asked, Verdict, gate
 from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
 from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, UserIndex, View
@@ -56,16 +56,33 @@ def recall(
     if wanted.speaker is not None:
         wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
     vector, notes = _embed_query(deps, request.text)
-    index = _fresh(deps, scope.user, vector is not None, notes)
-    found = _Search(deps, scope, request, index, vector)
     with deps.store.reading(scope.user) as reader:
-        allowed = filters.mask(found.view, index, reader, wanted, scope.persona)
-        if not allowed.any():
-            return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
-        ranked = found.ranked(reader, allowed)
-        if not ranked:
-            return Recalled(notes=(*notes, found.reason()))
-        return Recalled(found.hits(reader, ranked, tuple(notes)), tuple(notes))
+        index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
+        waiting = _waiting(deps, reader, index, notes) if vector is not None else {}
+        if not waiting:
+            return _search(deps, scope, replace(request, filters=wanted), index, vector, reader, notes)
+    _catch_up(deps, index, waiting, notes)
+    with deps.store.reading(scope.user) as reader:
+        return _search(deps, scope, replace(request, filters=wanted), index, vector, reader, notes)
+
+
+def _search(
+    deps: Deps,
+    scope: Scope,
+    request: Request,
+    index: UserIndex,
+    vector: Floats | None,
+    reader: Reader,
+    notes: list[str],
+) -> Recalled:
+    found = _Search(deps, scope, request, index, vector)
+    allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
+    if not allowed.any():
+        return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
+    ranked = found.ranked(reader, allowed)
+    if not ranked:
+        return Recalled(notes=(*notes, found.reason()))
+    return Recalled(found.hits(reader, ranked, tuple(notes)), tuple(notes))
 
 
 def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
@@ -79,25 +96,23 @@ def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
     return vector, []
 
 
-def _fresh(deps: Deps, user: str, embedding: bool, notes: list[str]) -> UserIndex:
-    """The user's index with all that is kept; the newest entries get their vector in memory, if they wait for it."""
-    waiting: dict[str, str] = {}
-    with deps.store.reading(user) as reader:
-        index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
-        if embedding:
-            view = index.view()
-            rows = view.unembedded()
-            if len(rows) > deps.policy.recall.catch_up:
-                notes.append(f"{len(rows):,} entries wait for their vector and are found by words only")
-            records = _read(reader, view, rows[: deps.policy.recall.catch_up].tolist())
-            waiting = {id: embedding_text(record) for id, record in records.items()}
-    if waiting:
-        try:
-            vectors = np.asarray(deps.embedder.embed(list(waiting.values())), np.float32)
-            index.set_vectors(dict(zip(waiting, vectors, strict=True)))
-        except EmbedderError as error:
-            notes.append(f"the newest entries were searched by words only: {error.message}")
-    return index
+def _waiting(deps: Deps, reader: Reader, index: UserIndex, notes: list[str]) -> dict[str, str]:
+    """The newest entries that wait for their vector, with what it is made from."""
+    view = index.view()
+    rows = view.unembedded()
+    if len(rows) > deps.policy.recall.catch_up:
+        notes.append(f"{len(rows):,} entries wait for their vector and are found by words only")
+    records = _read(reader, view, rows[: deps.policy.recall.catch_up].tolist())
+    return {id: embedding_text(record) for id, record in records.items()}
+
+
+def _catch_up(deps: Deps, index: UserIndex, waiting: dict[str, str], notes: list[str]) -> None:
+    """Give them their vectors, in memory only."""
+    try:
+        vectors = np.asarray(deps.embedder.embed(list(waiting.values())), np.float32)
+        index.set_vectors(dict(zip(waiting, vectors, strict=True)))
+    except EmbedderError as error:
+        notes.append(f"the newest entries were searched by words only: {error.message}")
 
 
 def _read(reader: Reader, view: View, rows: Sequence[int]) -> dict[str, Indexed]:
@@ -235,8 +250,8 @@ class _Search:
         made = []
         for one, record in zip(ranked, records, strict=True):
             lines = [sources[id] for id in around.get(record.id, ()) if id in sources]
-            held = set(entry_tokens(record))
-            matched = tuple(token for token in self.tokens if token in held)
+            held = words.hashes(packed_tokens(record))
+            matched = tuple(token for token in self.tokens if words.token_hash(token) in held)
             rule = self.rules[record.id].rule
             text = passage(lines) if lines else None
             made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))
