@@ -79,7 +79,10 @@ class Signals:
 
     def pool(self, size: int) -> Pool:
         """The ``size`` best of the rows that the query touches at all."""
-        rows = _best(self.order, self.touched, size)
+        return self.of(_best(self.order, self.touched, size))
+
+    def of(self, rows: npt.NDArray[np.int64]) -> Pool:
+        """Some rows, in the order given."""
         parts = {name: part[rows] for name, part in self.parts.items()}
         return Pool(rows, self.cosine[rows], self.has_vector[rows], parts)
 

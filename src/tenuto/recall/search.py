@@ -23,10 +23,11 @@ from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import distinct
 from tenuto.recall.entry import Indexed, embedding_text, packed_tokens, query_tokens, record_type, speaker_marks
-from tenuto.recall.gate import Asked, Verdict, gate
+from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
 from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
 from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, UserIndex, View
-from tenuto.recall.match import Pool, Query, nearest, weigh
+from tenuto.recall.match import Pool, Query, Signals, nearest, weigh
+from tenuto.recall.outdated import Replaced, current_first
 from tenuto.recall.request import Request, check
 from tenuto.recall.scoring import Scored
 from tenuto.recall.segments import Hashes
@@ -38,6 +39,10 @@ from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
 from tenuto.text import words
+
+
+LONGEST_CHAIN = 8
+"""How often a memory may have been superseded before what is true now is given up."""
 
 
 def recall(
@@ -161,6 +166,8 @@ class _Search:
         )
         self.records: dict[str, Indexed] = {}
         self.rules: dict[str, Verdict] = {}
+        self.outdated: dict[str, Memory] = {}
+        self.floor = deps.embedder.calibration.floor
 
     def ranked(self, reader: Reader, allowed: Bools) -> list[Scored]:
         """The best that may be handed over; the pool is widened while the gate leaves too few."""
@@ -171,12 +178,12 @@ class _Search:
         size = max(self.policy.pool, 2 * self.request.limit)
         while True:
             pool = signals.pool(size)
-            kept = self._best(reader, pool)
+            kept = self._best(reader, signals, pool)
             if len(kept) == self.request.limit or len(pool.rows) < size:
                 return kept
             size *= 4
 
-    def _best(self, reader: Reader, pool: Pool) -> list[Scored]:
+    def _best(self, reader: Reader, signals: Signals, pool: Pool) -> list[Scored]:
         """The best of one pool. Records are read in the order of promise, and only until there are enough.
 
         A message's place is known from the index alone; what else there is of its record (its text, its trust) matters
@@ -185,6 +192,7 @@ class _Search:
         kinds = self.view.column("kind")[pool.rows]
         lazy = self.request.profile == "default"
         candidates = self._pass(reader, pool, np.flatnonzero((kinds != MESSAGE) | (not lazy)).tolist())
+        replaced = self._replaced(reader, signals, candidates) if lazy else []
         messages = np.flatnonzero((kinds == MESSAGE) & lazy).tolist()
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         while True:
@@ -197,6 +205,8 @@ class _Search:
                 ranked = [one for one in ranked if one.score >= promise]
             if about_now(self.request.text):
                 ranked = self._newest_first(ranked)
+            if replaced:
+                ranked = current_first(ranked, replaced)
             kept = distinct(ranked, self.request.limit)
             if len(kept) == self.request.limit or not messages:
                 return kept
@@ -215,12 +225,39 @@ class _Search:
                 continue
             cosine = float(pool.cosine[place]) if pool.has_vector[place] else None
             verdict = gate(record, self.asked, cosine)
+            if verdict.rule == OUTDATED and isinstance(record, Memory):
+                self.outdated[record.id] = record
             if verdict.passed:
                 parts = {name: float(part[place]) for name, part in pool.parts.items()}
                 self.rules[record.id] = verdict
                 left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
                 passed.append(as_candidate(record, from_micros(int(said[row])), cosine, parts, left))
         return passed
+
+    def _replaced(self, reader: Reader, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:
+        """What the gate kept out as outdated, with what is true now, where the query reaches that too.
+
+        The newer memory comes among the candidates even if it was not among the best.
+        """
+        pairs = []
+        for old in self.outdated.values():
+            new: Memory | None = old
+            for _ in range(LONGEST_CHAIN):
+                if new is None or new.superseded_by is None:
+                    break
+                new = self._memory(reader, new.superseded_by)
+            row = self.index.row(new.id) if new is not None and new is not old else None
+            if new is None or row is None or row >= self.view.size:
+                continue
+            if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
+                if new.id not in self.rules:
+                    candidates += self._pass(reader, signals.of(np.array([row])), [0])
+                pairs.append(Replaced(old, new))
+        return pairs
+
+    def _memory(self, reader: Reader, id: str) -> Memory | None:
+        known = self.records.get(id)
+        return known if isinstance(known, Memory) else reader.get(Memory, id)
 
     def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
         if len(ranked) < 2 or self.query.vector is None:
