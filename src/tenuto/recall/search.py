@@ -40,7 +40,6 @@ from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
 from tenuto.text import words
 
-
 LONGEST_CHAIN = 8
 """How often a memory may have been superseded before what is true now is given up."""
 
@@ -167,10 +166,12 @@ class _Search:
         self.records: dict[str, Indexed] = {}
         self.rules: dict[str, Verdict] = {}
         self.outdated: dict[str, Memory] = {}
+        self.allowed: Bools = np.zeros(0, bool)
         self.floor = deps.embedder.calibration.floor
 
     def ranked(self, reader: Reader, allowed: Bools) -> list[Scored]:
         """The best that may be handed over; the pool is widened while the gate leaves too few."""
+        self.allowed = allowed
         if self.request.profile == "default":
             signals = weigh(self.view, self.query, allowed, self.policy)
         else:
@@ -247,7 +248,7 @@ class _Search:
                     break
                 new = self._memory(reader, new.superseded_by)
             row = self.index.row(new.id) if new is not None and new is not old else None
-            if new is None or row is None or row >= self.view.size:
+            if new is None or row is None or row >= self.view.size or not self.allowed[row]:
                 continue
             if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
                 if new.id not in self.rules:
