@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tenuto.recall.index import Floats, View
 from tenuto.recall.segments import Counts, Hashes, Rows
@@ -67,10 +68,12 @@ def living_postings(view: View, wanted: Hashes) -> list[tuple[Rows, Counts]]:
     return [(rows[living[rows]], counts[living[rows]]) for rows, counts in postings]
 
 
-def _spread(view: View, scratch: Floats, rows: Rows, weighed: Counts, near: tuple[float, ...]) -> Rows:
+def _spread(
+    view: View, scratch: Floats, rows: Rows, weighed: Counts, near: tuple[float, ...]
+) -> npt.NDArray[np.integer]:
     """Add counts to rows and their neighbours; all rows reached. Rows of one side are distinct: chains do not cross."""
     scratch[rows] += weighed
-    reached = [rows]
+    reached: list[npt.NDArray[np.integer]] = [rows]
     for distance, weight in enumerate(near, 1):
         if not weight:
             continue
