@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tenuto.policy import Policy
 from tenuto.ports import Bus, Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
 from tenuto.workflow.registry import Definitions
+
+if TYPE_CHECKING:
+    from tenuto.privacy.audit import Accesses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,3 +31,5 @@ class Deps:
     definitions: Definitions = field(default_factory=Definitions)
     model_key_seals: KeyProvider | None = None
     """What people's own model keys are sealed under."""
+    accesses: Accesses | None = None
+    """Readings on their way into the audit log."""

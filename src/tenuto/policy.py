@@ -484,6 +484,14 @@ class ServerPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditPolicy:
+    """The audit log. See :mod:`tenuto.privacy.audit`."""
+
+    flush: timedelta = timedelta(seconds=5)
+    """How long a reading may wait before it is written: what a killed process can lose of them. Changes never wait."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All of it. Every part can be replaced; nothing else in Tenuto holds a number that a user may want to change."""
 
@@ -506,6 +514,7 @@ class Policy:
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
     importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
 
 
 DEFAULT = Policy()

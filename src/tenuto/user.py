@@ -10,6 +10,7 @@ from typing import Any
 
 from tenuto import paging
 from tenuto.access import keys as server_keys
+from tenuto.acting import verbs as named_verbs
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
@@ -30,11 +31,13 @@ from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
 from tenuto.ports import Model, Where
+from tenuto.privacy import audit
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
 from tenuto.recall.surround import Kept, session_context
+from tenuto.records.audit import AuditEntry, AuditReport
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
@@ -56,6 +59,7 @@ from tenuto.workflow.outcomes import learner, record_outcome
 from tenuto.workflows import WorkflowHandle
 
 
+@named_verbs
 class UserMemory:
     """What is kept of one user, and everything that can be done with it."""
 
@@ -180,6 +184,14 @@ class UserMemory:
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
         return verify(self._deps, self.id, proof)
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Who changed or read what of this user, newest first; ``before`` is a number to go on from. No content."""
+        return audit.entries(self._deps, self.id, before=before, limit=limit)
+
+    def verify_audit(self) -> AuditReport:
+        """Check every entry of this user's audit log."""
+        return audit.verify(self._deps, user=self.id)
 
     def receipt(self, id: str) -> Receipt | None:
         """What came of an observed message, by the receipt's id."""

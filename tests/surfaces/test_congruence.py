@@ -179,6 +179,14 @@ def purged(ana: Any, clock: FakeClock) -> Any:
     return [ana.purge(dry_run=True), ana.purge(), ana.messages(), ana.curate(dry_run=True), ana.curate()]
 
 
+def audited(ana: Any, clock: FakeClock) -> Any:
+    """Who did it differs, and so do hashes: a server's actor is a key."""
+    ana.recall("tea")
+    listed = [(one.verb, one.changed, one.removed) for one in ana.audit(limit=5) if "replays" not in one.changed]
+    report = ana.verify_audit()
+    return [listed, report.problems, report.chains]
+
+
 def erased(ana: Any, clock: FakeClock) -> Any:
     proof = ana.erase()
     erased = {name: count for name, count in proof.erased.items() if name != "replays"}
@@ -207,6 +215,7 @@ SCENARIOS: dict[str, Callable[[Any, FakeClock], Any]] = {
     "error: merge with itself": lambda store, clock: store.user("ana").merge("person:a", "person:a"),
     "switches": talk_and(switches),
     "purge": talk_and(purged),
+    "audit": talk_and(audited),
     "erase": talk_and(erased),
     "users": lambda store, clock: [store.user("b").observe("hi"), store.user("a/ü").observe("hi"), store.users()],
     "error: empty text": lambda store, clock: store.user("ana").observe(" "),

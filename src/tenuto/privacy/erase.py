@@ -15,6 +15,7 @@ import msgspec
 from tenuto.deps import Deps
 from tenuto.errors import InputError
 from tenuto.privacy.vault import SealedVault
+from tenuto.records.audit import GONE, Chain
 from tenuto.records.base import evolve
 from tenuto.records.scope import Scope
 from tenuto.storage.tables import TABLES
@@ -34,6 +35,11 @@ class Proof:
     """``None`` where nothing was encrypted."""
     files_clean: bool
     """Whether the files were written anew without the rows. PostgreSQL cannot: there only a destroyed key erases."""
+    subject: str = ""
+    """The random name under which the audit log of the user stays."""
+    audit_count: int = 0
+    audit_head: str = ""
+    """How many entries that log has, and the hash of the last one, which tells of this erasure."""
     digest: str = ""
 
     @property
@@ -43,6 +49,10 @@ class Proof:
 
 def erase(deps: Deps, scope: Scope) -> Proof:
     """Erase everything of the scope's user, for good."""
+    if deps.accesses is not None:
+        deps.accesses.flush()
+    with deps.store.reading(scope.user) as reader:
+        chain = reader.chain()
     destroyed: bool | None = None
     if isinstance(deps.vault, SealedVault):
         deps.vault.ring.destroy(scope.user)
@@ -54,6 +64,7 @@ def erase(deps: Deps, scope: Scope) -> Proof:
     left = remains(deps, scope.user)
     if deps.working is not None and not deps.working.drop(scope.user):
         left["working"] = 1
+    end = ended(deps, chain.subject) if chain else None
     return _signed(
         Proof(
             user=fingerprint(scope.user),
@@ -63,6 +74,9 @@ def erase(deps: Deps, scope: Scope) -> Proof:
             left=left,
             key_destroyed=destroyed,
             files_clean=clean,
+            subject=chain.subject if chain else "",
+            audit_count=end.count if end else 0,
+            audit_head=end.head if end else "",
         )
     )
 
@@ -75,6 +89,9 @@ def verify(deps: Deps, user: str, proof: Proof) -> list[str]:
     if proof.user != fingerprint(user):
         problems.append("The proof is of another user.")
     problems += [f"{count} rows in {table}" for table, count in remains(deps, user).items() if count]
+    end = ended(deps, proof.subject)
+    if proof.subject and (end is None or (end.count, end.head) != (proof.audit_count, proof.audit_head)):
+        problems.append("The audit log does not end as the proof says.")
     if isinstance(deps.vault, SealedVault) and deps.vault.ring.get(user):
         problems.append("The keyring holds a key of this user.")
     return problems
@@ -87,6 +104,12 @@ def remains(deps: Deps, user: str) -> dict[str, int]:
         counts["entries"] = len(reader.entries_since(0, 1))
         counts["users"] = int(reader.profile() is not None)
     return counts
+
+
+def ended(deps: Deps, subject: str) -> Chain | None:
+    """Where the audit log of an erased user ends."""
+    with deps.store.reading(GONE + subject) as reader:
+        return reader.chain()
 
 
 def read_proof(data: bytes) -> Proof:

@@ -15,6 +15,7 @@ import httpx
 import msgspec
 
 from tenuto import errors
+from tenuto.records.audit import AuditEntry, AuditHead, AuditReport
 from tenuto.records.operations import Job
 from tenuto.surfaces.client_link import Link
 from tenuto.surfaces.client_user import RemoteUser
@@ -63,6 +64,20 @@ class RemoteTenuto:
         """What background work there is, newest first."""
         page = self._link.call("GET", "/api/jobs", query={"status": status, "user": user, "limit": limit})
         return [msgspec.convert(one, Job) for one in page["items"]]
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """The operator's own log, newest first."""
+        page = self._link.call("GET", "/api/audit", query={"before": before, "limit": limit})
+        return [msgspec.convert(one, AuditEntry) for one in page["items"]]
+
+    def audit_head(self) -> AuditHead:
+        """Where every audit log stands now."""
+        return msgspec.convert(self._link.call("GET", "/api/audit/head"), AuditHead)
+
+    def verify_audit(self, head: AuditHead | None = None) -> AuditReport:
+        """Check every entry of every audit log; ``head`` is one that was kept."""
+        body = {"head": msgspec.to_builtins(head) if head is not None else None}
+        return msgspec.convert(self._link.call("POST", "/api/audit/verify", body=body), AuditReport)
 
     def close(self) -> None:
         """Close the connections."""

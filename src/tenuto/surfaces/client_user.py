@@ -22,6 +22,7 @@ from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.paging import LISTINGS, Page
 from tenuto.privacy.erase import Proof
+from tenuto.records.audit import AuditEntry, AuditReport
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
 from tenuto.records.identity import UserMerge
@@ -261,6 +262,15 @@ class RemoteUser:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
         found: list[str] = self._ask("POST", "erase/verify", Whole(**msgspec.to_builtins(proof)))
         return found
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Who changed or read what of this user, newest first. No content."""
+        page = self._ask("GET", "audit", query={"before": before, "limit": limit})
+        return [msgspec.convert(one, AuditEntry) for one in page["items"]]
+
+    def verify_audit(self) -> AuditReport:
+        """Check every entry of this user's audit log."""
+        return self._read("audit/verify", AuditReport)
 
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""

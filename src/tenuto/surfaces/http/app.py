@@ -45,7 +45,7 @@ from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
-    listings.routes, privacy.routes, transfer.routes, learning.routes, events.routes, seeds.routes,
+    listings.routes, privacy.routes, privacy.operator, transfer.routes, learning.routes, events.routes, seeds.routes,
     operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\

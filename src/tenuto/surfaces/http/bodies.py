@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from tenuto.privacy.audit import checked_head
 from tenuto.privacy.erase import Proof
+from tenuto.records.audit import AuditHead
 
 
 def _without_nul(value: str) -> str:
@@ -124,10 +126,26 @@ class ErasureProof(Body):
     left: dict[str, int]
     key_destroyed: bool | None
     files_clean: bool
+    subject: str = ""
+    audit_count: int = 0
+    audit_head: str = ""
     digest: str
 
     def record(self) -> Proof:
         return Proof(**self.model_dump())
+
+
+class KnownHead(Body):
+    at: AwareDatetime
+    chains: dict[str, tuple[int, str]]
+    digest: str
+
+    def record(self) -> AuditHead:
+        return checked_head(AuditHead(**self.model_dump()))
+
+
+class VerifyAudit(Body):
+    head: KnownHead | None = Field(None, description="What `GET /api/audit/head` gave earlier.")
 
 
 class Remember(Body):
