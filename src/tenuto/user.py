@@ -31,8 +31,9 @@ from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
 from tenuto.ports import Model, Where
-from tenuto.privacy import audit
+from tenuto.privacy import audit, parts
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.privacy.parts import Undone
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
@@ -176,10 +177,37 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.stats()
 
-    def erase(self) -> Proof:
-        """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
-        server_keys.drop_user(self._deps, self.id)
-        return erase(self._deps, self._scope)
+    def erase(
+        self,
+        *,
+        memory: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
+    ) -> Proof:
+        """Erase everything of this user, or one part with all that came of it, for good; the proof tells what is gone.
+
+        A part is one memory, one message, one session (by our ids or yours) or everything that one source brought in.
+        To hide a memory so that it can come back, forget it.
+        """
+        if memory is message is session is source is None:
+            server_keys.drop_user(self._deps, self.id)
+            return erase(self._deps, self._scope)
+        part = parts.chosen(memory=memory, message=message, session=session, source=source)
+        proof = parts.erase_part(self._deps, self._scope, part)
+        self._wake()
+        return proof
+
+    def undo(self, source: str, since: datetime | None = None, *, preview: bool = False) -> Undone:
+        """Take back everything that a source brought in, and what came of it; with ``preview`` only tell what would go.
+
+        ``source`` is what messages and memories carry as theirs (``import:imp_…``, ``email:quoted``, ``direct``,
+        ``conversation``); ``since`` is when it began to arrive.
+        """
+        done = parts.undo(self._deps, self._scope, source, since, preview=preview)
+        if not preview:
+            self._wake()
+        return done
 
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""

@@ -70,6 +70,7 @@ ROWS: dict[str, str] = {
     f"GET {USER}/learner/{{track}}": "read",
     f"POST {USER}/erase": "write",
     f"POST {USER}/erase/verify": "read",
+    f"POST {USER}/undo": "write",
     f"GET {USER}/audit": "read",
     f"GET {USER}/audit/verify": "read",
     f"GET {USER}/events": "read",

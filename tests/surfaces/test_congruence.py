@@ -193,6 +193,13 @@ def erased(ana: Any, clock: FakeClock) -> Any:
     return [erased, proof.left, proof.user, ana.verify_erasure(proof), ana.stats(), ana.messages()]
 
 
+def erased_in_part(ana: Any, clock: FakeClock) -> Any:
+    proof = ana.erase(message="m0")
+    looked = ana.undo("conversation", START + timedelta(minutes=8), preview=True)
+    done = ana.undo("conversation", START + timedelta(minutes=8))
+    return [proof.erased, proof.left, proof.part, ana.verify_erasure(proof), looked, done, ana.messages()]
+
+
 SCENARIOS: dict[str, Callable[[Any, FakeClock], Any]] = {
     "observe": talk,
     "observe again": talk_and(repeated),
@@ -216,6 +223,9 @@ SCENARIOS: dict[str, Callable[[Any, FakeClock], Any]] = {
     "switches": talk_and(switches),
     "purge": talk_and(purged),
     "audit": talk_and(audited),
+    "erase a part": talk_and(erased_in_part),
+    "error: erase two parts": talk_and(lambda ana, clock: ana.erase(message="m0", source="x")),
+    "error: erase what is not there": talk_and(lambda ana, clock: ana.erase(memory="mem_x")),
     "erase": talk_and(erased),
     "users": lambda store, clock: [store.user("b").observe("hi"), store.user("a/ü").observe("hi"), store.users()],
     "error: empty text": lambda store, clock: store.user("ana").observe(" "),

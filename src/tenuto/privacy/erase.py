@@ -7,7 +7,7 @@ said.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
@@ -17,6 +17,7 @@ from tenuto.errors import InputError
 from tenuto.privacy.vault import SealedVault
 from tenuto.records.audit import GONE, Chain
 from tenuto.records.base import evolve
+from tenuto.records.memory import Memory, Todo
 from tenuto.records.scope import Scope
 from tenuto.storage.tables import TABLES
 
@@ -40,6 +41,10 @@ class Proof:
     audit_count: int = 0
     audit_head: str = ""
     """How many entries that log has, and the hash of the last one, which tells of this erasure."""
+    part: str = ""
+    """What was erased, where it was not the whole user: message, memory, session or source."""
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    """Of a part: the ids of what is gone, by table."""
     digest: str = ""
 
     @property
@@ -65,7 +70,7 @@ def erase(deps: Deps, scope: Scope) -> Proof:
     if deps.working is not None and not deps.working.drop(scope.user):
         left["working"] = 1
     end = ended(deps, chain.subject) if chain else None
-    return _signed(
+    return signed(
         Proof(
             user=fingerprint(scope.user),
             at=deps.clock(),
@@ -88,6 +93,10 @@ def verify(deps: Deps, user: str, proof: Proof) -> list[str]:
         problems.append("The proof was altered.")
     if proof.user != fingerprint(user):
         problems.append("The proof is of another user.")
+    if proof.part:
+        return problems + [
+            f"{count} rows in {table}" for table, count in left_of(deps, user, proof.ids).items() if count
+        ]
     problems += [f"{count} rows in {table}" for table, count in remains(deps, user).items() if count]
     end = ended(deps, proof.subject)
     if proof.subject and (end is None or (end.count, end.head) != (proof.audit_count, proof.audit_head)):
@@ -104,6 +113,24 @@ def remains(deps: Deps, user: str) -> dict[str, int]:
         counts["entries"] = len(reader.entries_since(0, 1))
         counts["users"] = int(reader.profile() is not None)
     return counts
+
+
+def left_of(deps: Deps, user: str, ids: dict[str, list[str]]) -> dict[str, int]:
+    """What of a part is still there, or referred to: its rows, index entries, evidence."""
+    by_name = {table.name: table.type for table in TABLES}
+    left: dict[str, int] = {}
+    with deps.store.reading(user) as reader:
+        for name, listed in ids.items():
+            left[name] = len(reader.get_many(by_name[name], listed)) if name in by_name else 0
+        gone = set(ids.get("messages", ()))
+        evident: list[Memory | Todo] = [*reader.find(Memory), *reader.find(Todo)] if gone else []
+        left["evidence"] = sum(part.message_id in gone for one in evident for part in one.evidence)
+        everything = {id for listed in ids.values() for id in listed}
+        left["entries"], seq = 0, 0
+        while entries := reader.entries_since(seq, 1000):
+            left["entries"] += sum(one.id in everything or bool(gone & set(one.links)) for one in entries)
+            seq = entries[-1].seq
+    return left
 
 
 def ended(deps: Deps, subject: str) -> Chain | None:
@@ -131,5 +158,5 @@ def digest(proof: Proof) -> str:
     return hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
 
 
-def _signed(proof: Proof) -> Proof:
+def signed(proof: Proof) -> Proof:
     return evolve(proof, digest=digest(proof))

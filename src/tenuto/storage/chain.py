@@ -35,6 +35,8 @@ class Changes:
     changed: dict[str, int] = field(default_factory=dict)
     removed: dict[str, int] = field(default_factory=dict)
     ids: dict[str, None] = field(default_factory=dict)
+    unsaid: bool = False
+    """Whether something was written that the log does not tell of."""
 
     def put(self, table: str, id: str = "") -> None:
         self._count(self.changed, table, id)
@@ -44,6 +46,7 @@ class Changes:
 
     def _count(self, counts: dict[str, int], table: str, id: str) -> None:
         if table in UNSAID:
+            self.unsaid = True
             return
         counts[table] = counts.get(table, 0) + 1
         if table in MINTED and len(self.ids) < IDS and _ID.fullmatch(id):

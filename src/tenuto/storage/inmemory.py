@@ -254,8 +254,9 @@ class MemoryTransaction(MemoryReader):
         self._set_user(evolve(current, timezone=user.timezone, settings=user.settings, seq=seq))
 
     @property
-    def changed(self) -> bool:
-        return bool(self._changes or self._witnessed)
+    def changed(self) -> bool | None:
+        """Whether the audit log tells of a change; ``None`` for what it does not tell of at all."""
+        return bool(self._changes or self._witnessed) or (None if self._changes.unsaid else False)
 
     def witness(self, actor: str, verb: str, said: Mapping[str, Any]) -> None:
         self._witnessed.append((actor, verb, written(dict(said))))
@@ -432,8 +433,8 @@ class InMemoryStore:
             found = [MemoryReader(spaces[holder], holder).chain() for holder in holders]
         return [chain for chain in found if chain is not None]
 
-    def _touched(self, user: str, changed: bool) -> None:
-        if self._on_touch is not None and user:
+    def _touched(self, user: str, changed: bool | None) -> None:
+        if self._on_touch is not None and changed is not None and user:
             self._on_touch(user, changed)
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:

@@ -192,8 +192,8 @@ class SqlStore:
     def close(self) -> None:
         self._engine.close()
 
-    def _touched(self, user: str, changed: bool) -> None:
-        if self._on_touch is not None and user != NOBODY:
+    def _touched(self, user: str, changed: bool | None) -> None:
+        if self._on_touch is not None and changed is not None and user != NOBODY:
             self._on_touch(user, changed)
 
     def _to_job(self, row: Row) -> Job:

@@ -287,8 +287,9 @@ class SqlTransaction(SqlReader):
             self._change("advance_user", seq=self._seq, epoch=self._epoch, **where)
 
     @property
-    def changed(self) -> bool:
-        return bool(self._changes or self._witnessed)
+    def changed(self) -> bool | None:
+        """Whether the audit log tells of a change; ``None`` for what it does not tell of at all."""
+        return bool(self._changes or self._witnessed) or (None if self._changes.unsaid else False)
 
     def witness(self, actor: str, verb: str, said: Mapping[str, Any]) -> None:
         self._witnessed.append((actor, verb, written(dict(said))))

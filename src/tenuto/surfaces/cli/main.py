@@ -32,6 +32,7 @@ COMMANDS = {
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
     "audit": "tenuto.surfaces.cli.audit:audit",
     "erase": "tenuto.surfaces.cli.privacy:erase",
+    "undo": "tenuto.surfaces.cli.privacy:undo",
     "backup": "tenuto.surfaces.cli.backup:backup",
     "restore": "tenuto.surfaces.cli.backup:restore",
     "vault": "tenuto.surfaces.cli.privacy:vault",

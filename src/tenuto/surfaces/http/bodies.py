@@ -116,6 +116,19 @@ class Trial(Body):
 
 class Erase(Body):
     user: str = Field(description="The user's id once more: erasing cannot be undone.", examples=["ana"])
+    memory: Name | None = Field(None, description="Only this memory.")
+    message: Name | None = Field(None, description="Only this message and what came of it; our id or yours.")
+    session: Name | None = Field(None, description="Only this session and what came of it; our id or yours.")
+    source: Name | None = Field(None, description="Only what this source brought in and what came of it.")
+
+    def part(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"user"})
+
+
+class Undo(Body):
+    source: Name = Field(min_length=1, examples=["import:imp_x", "email:quoted"])
+    since: AwareDatetime | None = Field(None, description="When it began to arrive; without it, all of it.")
+    preview: bool = Field(False, description="Only tell what would go.")
 
 
 class ErasureProof(Body):
@@ -129,6 +142,8 @@ class ErasureProof(Body):
     subject: str = ""
     audit_count: int = 0
     audit_head: str = ""
+    part: str = ""
+    ids: dict[str, list[str]] = Field(default_factory=dict)
     digest: str
 
     def record(self) -> Proof:

@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 from tenuto.access.decide import Need
 from tenuto.errors import InputError
 from tenuto.privacy.erase import Proof
+from tenuto.privacy.parts import Undone
 from tenuto.records.audit import AuditEntry, AuditHead, AuditReport
 from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.answers import Listed, answer
@@ -22,10 +23,10 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 @routes.post("/erase", response_model=Proof, **needs(Need.WRITE))
 def erase(request: Request, person: Person, body: bodies.Erase) -> Response:
-    """Erase everything of this user, for good. `user` must repeat the user's id; the answer proves what is gone."""
+    """Erase everything of this user, or one part, for good. `user` repeats the id; the answer proves what is gone."""
     if body.user != person.id:
         raise InputError("To erase a user, repeat the user's id in the body.", code="erase_unconfirmed")
-    proof = person.erase()
+    proof = person.erase(**body.part())
     request.app.state.door.forget()
     return answer(proof)
 
@@ -34,6 +35,12 @@ def erase(request: Request, person: Person, body: bodies.Erase) -> Response:
 def verify_erasure(person: Person, body: bodies.ErasureProof) -> Response:
     """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
     return answer(person.verify_erasure(body.record()))
+
+
+@routes.post("/undo", response_model=Undone, **needs(Need.WRITE))
+def undo(person: Person, body: bodies.Undo) -> Response:
+    """Take back everything that a source brought in, and what came of it; `preview` only tells what would go."""
+    return answer(person.undo(body.source, body.since, preview=body.preview))
 
 
 @routes.get("/audit", response_model=Listed[AuditEntry], **needs(Need.READ))
