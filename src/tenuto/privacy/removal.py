@@ -69,6 +69,7 @@ def take(deps: Deps, tx: Transaction, messages: Sequence[Message], memories: Seq
     _take_mentions(deps, tx, [*messages, *redone])
     talk.take_messages(deps, tx, messages, taken.gone, now)
     talk.distil_again(deps, tx, redone, now)
+    talk.renew_portraits(deps, tx, taken.gone, now)
     names = _drop_names(tx, taken)
     talk.take_traces(tx, {id for listed in taken.ids.values() for id in listed} | names, messages)
     return taken

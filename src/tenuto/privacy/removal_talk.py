@@ -44,7 +44,6 @@ ENDED = [str(status) for status in (JobStatus.DONE, JobStatus.CANCELLED, JobStat
 def take_messages(deps: Deps, tx: Transaction, messages: Sequence[Message], gone: Gone, now: datetime) -> None:
     """The messages themselves, and what stands for them."""
     if not messages:
-        _renew_portraits(deps, tx, gone, now)
         return
     ids = [message.id for message in messages]
     receipts = tx.find(Receipt, Where("message_id", "in", ids)) if len(ids) <= 500 else _receipts(tx, set(ids))
@@ -59,7 +58,6 @@ def take_messages(deps: Deps, tx: Transaction, messages: Sequence[Message], gone
         own = [message for message in messages if message.persona == persona]
         _take_summaries(deps, tx, persona, own, gone, now)
         _mend_state(deps, tx, persona, own)
-    _renew_portraits(deps, tx, gone, now)
 
 
 def _receipts(tx: Transaction, ids: set[str]) -> list[Receipt]:
@@ -232,8 +230,8 @@ def _mend_state(deps: Deps, tx: Transaction, persona: str | None, messages: Sequ
     )
 
 
-def _renew_portraits(deps: Deps, tx: Transaction, gone: Gone, now: datetime) -> None:
-    """Spine, profile and brief are made of everything: all versions go and are made anew."""
+def renew_portraits(deps: Deps, tx: Transaction, gone: Gone, now: datetime) -> None:
+    """Spine, profile and brief are made of everything: all versions go and are made anew, after what they tell of."""
     kinds = Where("kind", "in", [str(kind) for kind in MADE_OF_ALL])
     portraits = tx.find(Summary, kinds)
     made = {one.kind for one in portraits}
