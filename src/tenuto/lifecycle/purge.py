@@ -19,9 +19,10 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.lifecycle import due, retention
 from tenuto.lifecycle.due import Due
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import enqueue, index, tell
+from tenuto.lifecycle.writing import index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
@@ -58,10 +59,10 @@ class PurgeReport:
 
 
 def on_purge(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``purge`` jobs. ``as_of`` is a time of the past: see :mod:`tenuto.lifecycle.retention`."""
-    now = deps.clock()
+    """The handler of ``purge`` jobs: what had expired when they were written, and a lag ago by the clock of now."""
+    lagging = deps.clock() - retention.LAG
     wanted = max((int(job.payload.get("as_of", 0)) for job in jobs), default=0)
-    purge(deps, user, as_of=min(now, from_micros(wanted)) if wanted else now)
+    purge(deps, user, as_of=min(lagging, from_micros(wanted)) if wanted else lagging)
 
 
 def purge(deps: Deps, user: str, *, as_of: datetime | None = None, dry_run: bool = False) -> PurgeReport:
@@ -250,7 +251,7 @@ def _renew_portraits(deps: Deps, tx: Transaction, report: PurgeReport, now: date
     again = [Due(due.SPINE, due.SPINE, now), Due(due.PROFILE, due.PROFILE, now)]
     for state in tx.find(SessionState):
         again.append(Due(due.BRIEF, f"{due.BRIEF}:{state.id}", now, {"persona": state.id}))
-    enqueue(deps, tx, again, now)
+    enqueue(deps.ids, tx, again, now)
     return report.plus(summaries=removed)
 
 
