@@ -161,15 +161,28 @@ class Proxy:
             content=msgspec.json.encode(asked.body),
             headers=self._headers(request, asked.credential, asked.own, anthropic=dialect is ANTHROPIC),
         )
-        try:
-            response = await self._http().send(sent, stream=True)
-        except httpx.HTTPError as error:
-            await self._keep(asked, None)
-            return unreachable(dialect.name, url, error)
+        response = await self._send(asked, sent)
+        if isinstance(response, httpx.HTTPError):
+            return unreachable(dialect.name, url, response)
         if response.is_success and "text/event-stream" in response.headers.get("content-type", ""):
             headers = answer_headers(response) | asked.headers
             return StreamingResponse(self._stream(asked, response), response.status_code, headers)
         return await self._whole(request, asked, response)
+
+    async def _send(self, asked: Asked, sent: httpx.Request) -> httpx.Response | httpx.HTTPError:
+        """Ask the upstream, and keep what the user said while it thinks."""
+        answered: list[httpx.Response | httpx.HTTPError] = []
+
+        async def send() -> None:
+            try:
+                answered.append(await self._http().send(sent, stream=True))
+            except httpx.HTTPError as error:
+                answered.append(error)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._keep_said, asked)
+            group.start_soon(send)
+        return answered[0]
 
     async def _read(self, request: Request, dialect: Dialect) -> Asked:
         """Check the request and put memory into it."""
@@ -276,59 +289,44 @@ class Proxy:
         try:
             content = await response.aread()
         except httpx.HTTPError as error:
-            await self._keep(asked, None)
             return unreachable(asked.dialect.name, str(response.url), error)
         finally:
             await response.aclose()
-        answer = None
         if response.is_success and not await request.is_disconnected():
-            answer = asked.dialect.answer(decode(content))
-        await self._keep(asked, answer)
+            await self._keep_answer(asked, asked.dialect.answer(decode(content)))
         return Response(content, response.status_code, answer_headers(response) | asked.headers)
 
     async def _stream(self, asked: Asked, response: httpx.Response) -> AsyncIterator[bytes]:
-        """Pass every piece on at once; the last one waits until both turns are kept."""
+        """Pass every piece on at once; the last one waits until the answer is kept."""
         heard, kept = wire.Listener(asked.dialect.piece), False
         try:
             async for part in response.aiter_bytes():
                 heard.hear(part)
                 if heard.finished and not kept:
                     kept = True
-                    await self._keep(asked, heard.text)
+                    await self._keep_answer(asked, heard.text)
                 yield part
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
-                if not kept:
-                    await self._keep(asked, None)
 
-    async def _keep(self, asked: Asked, answer: str | None) -> None:
-        """Keep the user's message, and the answer where it came to its end."""
-        if asked.memory is not None and asked.turn is not None:
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._write, asked, asked.memory, asked.turn, answer)
+    async def _keep_said(self, asked: Asked) -> None:
+        if asked.turn is not None:
+            await self._keep(asked, asked.turn.text, id=f"proxy-{asked.turn.said}", at=asked.at)
 
-    def _write(self, asked: Asked, memory: UserMemory, turn: wire.Turn, answer: str | None) -> None:
+    async def _keep_answer(self, asked: Asked, answer: str) -> None:
+        """Keep an answer that came to its end."""
         model = asked.body.get("model")
-        said: dict[str, Any] = {
-            "text": _fit(without_marked(turn.text), self._store),
-            "id": f"proxy-{turn.said}",
-            "at": asked.at,
-        }
-        reply: dict[str, Any] = {
-            "text": _fit(without_marked(answer or ""), self._store),
-            "id": f"proxy-{turn.asked}-answer",
-            "role": "assistant",
-            "model": str(model)[:256] if model else None,
-        }
-        for part in (said, reply):
-            if part["text"]:
-                try:
-                    memory.observe(session=asked.session, **part)
-                except Conflict:
-                    log.info("this turn is kept already, with another answer")
-                except TenutoError as error:
-                    log.error("a message was not kept: %s", error.code)
+        if asked.turn is not None:
+            name = str(model)[:256] if model else None
+            await self._keep(asked, answer, id=f"proxy-{asked.turn.asked}-answer", role="assistant", model=name)
+
+    async def _keep(self, asked: Asked, text: str, **about: Any) -> None:
+        """Keep one turn, whatever becomes of the request meanwhile."""
+        memory = asked.memory
+        if memory is not None and (fit := _fit(without_marked(text), self._store)):
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(lambda: _observe(memory, fit, session=asked.session, **about))
 
     # --- what passes through ------------------------------------------------------------------------------------------
 
@@ -379,6 +377,15 @@ def proxy_app(
         await proxy.aclose()
 
     return Starlette(routes=proxy.routes(), lifespan=lifespan)
+
+
+def _observe(memory: UserMemory, text: str, **about: Any) -> None:
+    try:
+        memory.observe(text, **about)
+    except Conflict:
+        log.info("this turn is kept already, with another answer")
+    except TenutoError as error:
+        log.error("a message was not kept: %s", error.code)
 
 
 def _fit(text: str, store: Tenuto) -> str:
