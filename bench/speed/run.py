@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import tenuto
-from bench.speed.made_up import MadeUp, fill
+from bench.speed.made_up import MadeUp, fill, write
 from tenuto.providers.embed import LocalEmbedder
 
 
@@ -49,6 +49,8 @@ def milliseconds(call, arguments) -> np.ndarray:
 GOALS = {10_000: 6.0, 100_000: 25.0, 1_000_000: 150.0}
 """Items of one user, and the milliseconds that the p95 should stay under."""
 MANY_USERS = 15.0
+TALKS = 100
+"""Different talks among many users: what one user costs does not depend on what others said."""
 
 
 def goal(taken: np.ndarray, wanted: float | None) -> str:
@@ -120,9 +122,11 @@ def many_users(url: str, users: int, each: int, local: LocalEmbedder) -> None:
     made_up = MadeUp(local.model, local.dimension)
     store = tenuto.open(url, embedder=at_hand, background=False)
     start = time.perf_counter()
+    talks = [list(made_up.messages(each)) for _ in range(min(TALKS, users))]
     for number in range(users):
-        fill(store.deps.store, f"user{number:06d}", made_up, each)
-    print(f"  {users:,} users × {each} items on PostgreSQL ({time.perf_counter() - start:.1f} s to write)")
+        write(store.deps.store, f"user{number:06d}", talks[number % len(talks)])
+    shown = f"{users:,} users × {each} items on PostgreSQL, {len(talks)} talks, made up"
+    print(f"  {shown} ({time.perf_counter() - start:.1f} s to write)", flush=True)
     asked = [made_up.text(8) for _ in range(50)]
     at_hand.known = dict(zip(asked, made_up.vectors(len(asked)), strict=True))
     chosen = np.random.default_rng(5).choice(users, min(300, users), replace=False)
