@@ -164,6 +164,17 @@ IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in 
 """By table: the fields that no plain column holds readably."""
 
 
+_READ: dict[str, tuple[tuple[int, str, str | None], ...]] = {
+    table.name: tuple(
+        (number, column.name, column.kind if column.kind in ("time", "flag") else None)
+        for number, column in enumerate(table.columns, 1)
+        if not column.keyed
+    )
+    for table in TABLES
+}
+"""By table: the place in a row, the name, and the kind of each readable column whose value is not taken as it is."""
+
+
 def table_of(type_: type[Any]) -> Table:
     """The table of a record type."""
     try:
@@ -194,9 +205,11 @@ def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:
             values["id"] = row[0]
-        for column, value in zip(table.columns, row[1:-2], strict=True):
-            if not column.keyed:
-                values[column.name] = _plain(value, column)
+        for number, name, kind in _READ[table.name]:
+            value = row[number]
+            if value is not None and kind is not None:
+                value = from_micros(value) if kind == "time" else bool(value)
+            values[name] = value
         if table.type is Job:
             values["user_id"] = user
         return msgspec.convert(values, type=table.type)
@@ -220,11 +233,3 @@ def column_value(value: Any, column: Column, vault: Vault, user: str) -> Any:
     if column.kind == "text":
         return vault.blind(user, str(value)) if column.keyed else str(value)
     return value
-
-
-def _plain(value: Any, column: Column) -> Any:
-    if value is None:
-        return None
-    if column.kind == "time":
-        return from_micros(value)
-    return bool(value) if column.kind == "flag" else value
