@@ -49,7 +49,8 @@ def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexic
             if not len(rows):
                 continue
             idf[number] = np.log1p((view.alive - len(rows) + 0.5) / (len(rows) + 0.5))
-            weighed = counts / (1 - B + B * np.asarray(lengths[rows], np.float32) / np.float32(mean))
+            share = np.asarray(lengths[rows], np.float32) / np.float32(mean)
+            weighed = (counts / (1 - B + B * share)).astype(np.float32, copy=False)
             reached = _spread(view, scratch, rows, weighed, near if len(rows) <= COMMON else ())
             found = scratch[reached]
             # A row that is reached twice gets the same number twice; plain indexing adds it once, which is meant.

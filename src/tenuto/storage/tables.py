@@ -8,6 +8,7 @@ in the body). Adding a field to a record needs no migration; adding a plain colu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -164,17 +165,6 @@ IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in 
 """By table: the fields that no plain column holds readably."""
 
 
-_READ: dict[str, tuple[tuple[int, str, str | None], ...]] = {
-    table.name: tuple(
-        (number, column.name, column.kind if column.kind in ("time", "flag") else None)
-        for number, column in enumerate(table.columns, 1)
-        if not column.keyed
-    )
-    for table in TABLES
-}
-"""By table: the place in a row, the name, and the kind of each readable column whose value is not taken as it is."""
-
-
 def table_of(type_: type[Any]) -> Table:
     """The table of a record type."""
     try:
@@ -205,11 +195,9 @@ def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:
             values["id"] = row[0]
-        for number, name, kind in _READ[table.name]:
-            value = row[number]
-            if value is not None and kind is not None:
-                value = from_micros(value) if kind == "time" else bool(value)
-            values[name] = value
+        for place_, name, read in READ[table.name]:
+            value = row[place_]
+            values[name] = read(value) if read is not None and value is not None else value
         if table.type is Job:
             values["user_id"] = user
         return msgspec.convert(values, type=table.type)
@@ -233,3 +221,13 @@ def column_value(value: Any, column: Column, vault: Vault, user: str) -> Any:
     if column.kind == "text":
         return vault.blind(user, str(value)) if column.keyed else str(value)
     return value
+
+
+def _readers(table: Table) -> tuple[tuple[int, str, Callable[[Any], Any] | None], ...]:
+    kinds: dict[str, Callable[[Any], Any]] = {"time": from_micros, "flag": bool}
+    columns = enumerate(table.columns, 1)
+    return tuple((place_, column.name, kinds.get(column.kind)) for place_, column in columns if not column.keyed)
+
+
+READ = {table.name: _readers(table) for table in TABLES}
+"""By table: where in a row a field stands, its name, and what its stored value goes through."""
