@@ -15,7 +15,8 @@ from typing import Any
 import msgspec
 
 from tenuto.ports import Vault
-from tenuto.records.audit import Link, plain_sign, signed_bytes
+from tenuto.records.audit import Chain, Link, plain_sign, signed_bytes
+from tenuto.records.base import from_micros
 
 IDS = 20
 """Ids in one link."""
@@ -76,3 +77,13 @@ def next_link(
     data = signed_bytes(head, subject, n, at, actor, verb, body)
     made = plain_sign(data) if vault is None else vault.sign(data)
     return Link(n=n, at=at, actor=actor, verb=verb, body=body, hash=made.hex())
+
+
+def to_chain(row: tuple[Any, ...]) -> Chain:
+    holder, subject, count, head = row
+    return Chain(holder=holder, subject=subject, count=count, head=head)
+
+
+def to_link(row: tuple[Any, ...]) -> Link:
+    n, at, actor, verb, body, hash_ = row
+    return Link(n=n, at=from_micros(at), actor=actor, verb=verb, body=body, hash=bytes(hash_).hex())

@@ -17,8 +17,9 @@ from tenuto.records.base import micros
 from tenuto.records.operations import Job
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
+from tenuto.storage.chain import to_chain
 from tenuto.storage.engine import Row, SqlEngine
-from tenuto.storage.sqltransaction import SqlReader, SqlTransaction, to_chain
+from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
 from tenuto.storage.tables import TABLES, decode, encode, table_of
 
 NOBODY = ""

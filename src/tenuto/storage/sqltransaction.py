@@ -15,7 +15,7 @@ from tenuto.records.base import from_micros, micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Event
 from tenuto.records.scope import User
 from tenuto.storage import queries
-from tenuto.storage.chain import Changes, new_subject, next_link, written
+from tenuto.storage.chain import Changes, new_subject, next_link, to_chain, to_link, written
 from tenuto.storage.conditions import select_sql, where_sql
 from tenuto.storage.engine import Connection, Row, SqlEngine
 from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
@@ -145,11 +145,11 @@ class SqlReader:
         return Chain(holder=self._user, subject=subject, count=count, head=bytes(head).hex(), live=False)
 
     def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
-        return [_to_link(row) for row in self._rows("links", after=after, limit=limit)]
+        return [to_link(row) for row in self._rows("links", after=after, limit=limit)]
 
     def last_links(self, before: int | None = None, limit: int = 100) -> list[Link]:
         upper = 2**62 if before is None else before
-        return [_to_link(row) for row in self._rows("last_links", before=upper, limit=limit)]
+        return [to_link(row) for row in self._rows("last_links", before=upper, limit=limit)]
 
     def _rows(self, name: str, **parameters: Any) -> list[Row]:
         return self._connection.rows(self._sql[name], {"user": self._user, **parameters})
@@ -392,13 +392,3 @@ class SqlTransaction(SqlReader):
 
     def _change(self, name: str, **parameters: Any) -> int:
         return self._connection.change(self._sql[name], {"user": self._user, **parameters})
-
-
-def to_chain(row: Row) -> Chain:
-    holder, subject, count, head = row
-    return Chain(holder=holder, subject=subject, count=count, head=head)
-
-
-def _to_link(row: Row) -> Link:
-    n, at, actor, verb, body, hash_ = row
-    return Link(n=n, at=from_micros(at), actor=actor, verb=verb, body=body, hash=bytes(hash_).hex())
