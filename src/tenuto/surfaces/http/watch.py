@@ -10,7 +10,9 @@ import json
 import logging
 import threading
 import time
+from bisect import bisect_left
 from collections import defaultdict
+from itertools import accumulate
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,16 +29,14 @@ class Metrics:
         self._lock = threading.Lock()
         self._requests: dict[tuple[str, str, int], int] = defaultdict(int)
         self._seconds: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * (len(BOUNDS) + 2))
+        """Of each route: how many ended within each bound and not within the one before; the last is their sum."""
         self.gauges: dict[str, float] = {"streams_open": 0, "requests_open": 0}
 
     def record(self, method: str, route: str, status: int, seconds: float) -> None:
         with self._lock:
             self._requests[method, route, status] += 1
             row = self._seconds[method, route]
-            for place, bound in enumerate(BOUNDS):
-                if seconds <= bound:
-                    row[place] += 1
-            row[-2] += 1
+            row[bisect_left(BOUNDS, seconds)] += 1
             row[-1] += seconds
 
     def add(self, gauge: str, by: int) -> None:
@@ -55,10 +55,10 @@ class Metrics:
         lines.append("# TYPE tenuto_request_seconds histogram")
         for (method, route), row in sorted(seconds.items()):
             labels = f'{own},method="{method}",route="{route}"'
-            for place, bound in enumerate(BOUNDS):
-                lines.append(f'tenuto_request_seconds_bucket{{{labels},le="{bound}"}} {row[place]:g}')
-            lines.append(f'tenuto_request_seconds_bucket{{{labels},le="+Inf"}} {row[-2]:g}')
-            lines.append(f"tenuto_request_seconds_count{{{labels}}} {row[-2]:g}")
+            within = list(accumulate(row[:-1]))
+            for bound, count in zip((*BOUNDS, "+Inf"), within, strict=True):
+                lines.append(f'tenuto_request_seconds_bucket{{{labels},le="{bound}"}} {count:g}')
+            lines.append(f"tenuto_request_seconds_count{{{labels}}} {within[-1]:g}")
             lines.append(f"tenuto_request_seconds_sum{{{labels}}} {row[-1]:.6f}")
         for name, value in sorted(gauges.items()):
             lines += [f"# TYPE tenuto_{name} gauge", f"tenuto_{name}{{{own}}} {value:g}"]
