@@ -21,9 +21,10 @@ from tenuto.lifecycle import due, signals, state
 from tenuto.lifecycle.affect import Deltas
 from tenuto.lifecycle.classify import Record, classify
 from tenuto.lifecycle.model_summaries import ask_record
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
 from tenuto.lifecycle.summarise import Draft, compression, importance_of
-from tenuto.lifecycle.writing import current, enqueue, index, record_of, same, tell, write_summary
+from tenuto.lifecycle.writing import current, index, record_of, same, tell, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind
@@ -67,7 +68,7 @@ def _set_closed(
 ) -> Session:
     closed = evolve(session, status=SessionStatus.CLOSED, ended_at=ended_at, end_type=end_type)
     tx.put(closed)
-    enqueue(deps, tx, [due.classification(session.id, now)], now)
+    enqueue(deps.ids, tx, [due.classification(session.id, now)], now)
     tell(deps, tx, "session.closed", ("session", session.id), now, persona=session.persona, end_type=end_type)
     return closed
 
@@ -108,11 +109,11 @@ def _on_timer(deps: Deps, user: str, session_id: str) -> None:
         if session is None:
             return
         if session.status is SessionStatus.CLOSED:
-            enqueue(deps, tx, [due.classification(session.id, now)], now)
+            enqueue(deps.ids, tx, [due.classification(session.id, now)], now)
         elif is_idle(session, now, deps.policy.session) and not _arriving(tx, now):
             _set_closed(deps, tx, session, session.last_activity_at, IDLE, now)
         else:
-            enqueue(deps, tx, [due.timer(session, deps.policy, now)], now)
+            enqueue(deps.ids, tx, [due.timer(session, deps.policy, now)], now)
 
 
 def _arriving(tx: Transaction, now: datetime) -> bool:
@@ -288,7 +289,7 @@ def _follow_up(deps: Deps, tx: Transaction, session: Session, record: Record, no
             "candidates": list(record.candidates),
             "made_by": record.made_by,
         }
-        enqueue(deps, tx, [due.Due(CANDIDATES, "", now, payload)], now)
+        enqueue(deps.ids, tx, [due.Due(CANDIDATES, "", now, payload)], now)
     persona = session.persona or ""
     own = tx.get(SessionState, persona) or SessionState(id=persona)
     first = int(session.classified_turns == 0)
@@ -298,7 +299,7 @@ def _follow_up(deps: Deps, tx: Transaction, session: Session, record: Record, no
     shared = states.get("") or SessionState(id="")
     profile = current(tx, SummaryKind.PROFILE)
     enqueue(
-        deps,
+        deps.ids,
         tx,
         due.due_after_close(
             sessions_since_profile=sum(one.sessions_since_profile for one in states.values()),

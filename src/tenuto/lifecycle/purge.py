@@ -19,9 +19,10 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.lifecycle import due, retention
 from tenuto.lifecycle.due import Due
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import enqueue, index, tell
+from tenuto.lifecycle.writing import index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
@@ -250,7 +251,7 @@ def _renew_portraits(deps: Deps, tx: Transaction, report: PurgeReport, now: date
     again = [Due(due.SPINE, due.SPINE, now), Due(due.PROFILE, due.PROFILE, now)]
     for state in tx.find(SessionState):
         again.append(Due(due.BRIEF, f"{due.BRIEF}:{state.id}", now, {"persona": state.id}))
-    enqueue(deps, tx, again, now)
+    enqueue(deps.ids, tx, again, now)
     return report.plus(summaries=removed)
 
 
