@@ -19,7 +19,7 @@ from typing import Any
 WORDS = (
     "coffee garden sister doctor project train book piano river winter recipe holiday market window letter bridge "
     "candle forest harbour island jacket kitchen lantern mountain notebook orchard pencil quarter ribbon saddle"
-).split()
+).split()  # noqa: SIM905
 WARM = 1.0
 
 
