@@ -3,11 +3,11 @@
     python -m bench.server [--seconds 6] [--clients 16] [--users 20] [--messages 200]
                            [--processes 1,4] [--stores sqlite,postgres]
 
-For each number of processes, the bare endpoint (`GET /bare` of FastAPI on uvicorn, a constant of a recall's size) before
-and after everything else; the ratio is to their mean. For each store: recall without an embedder, so that what is
-measured is the server and the search and not the model; and 90 % recall, 10 % observe, with the on-device model and the
-background work that observing brings. Every message was worked through before the clock starts. The load comes from a
-process of its own on the same machine: trust the ratios.
+For each number of processes, the bare endpoint (`GET /bare` of FastAPI on uvicorn, a constant of a recall's size)
+before and after everything else; the ratio is to their mean. For each store: recall without an embedder, so that what
+is measured is the server and the search and not the model; and 90 % recall, 10 % observe, with the on-device model
+and the background work that observing brings. Every message was worked through before the clock starts. The load
+comes from a process of its own on the same machine: trust the ratios.
 """
 
 from __future__ import annotations
