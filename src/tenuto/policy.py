@@ -55,6 +55,8 @@ class SessionPolicy:
     """A closed session is classified again only after this many new turns."""
     classify_open_turns: int = 200
     """A session that goes on and on is classified each time this many turns have gathered, without being closed."""
+    clock_set_back: timedelta = timedelta(days=3)
+    """A clock that shows up to this much less than before was set back: what is said now still comes after."""
     last_message_length: int = 200
     """How much of the last user message the session state keeps, in characters."""
 

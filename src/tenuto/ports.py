@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -173,6 +173,13 @@ class Store(Protocol):
 
     def finish(self, job: Job) -> bool:
         """Write a leased job's end (status, error, result, run_at); ``False`` if the lease was lost (fenced)."""
+
+    def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
+        """After a clock was set back: bring what lies in the future because of it back into reach; how many jobs.
+
+        A lease further ahead than two ``lease`` is over, a retry further ahead than two ``backoff`` is due, and a job
+        that was created more than a ``lease`` from now counts as created now, with the delay that it had.
+        """
 
     def drop_old_jobs(self, before: datetime) -> int:
         """Delete jobs that were done or cancelled and are older; how many."""

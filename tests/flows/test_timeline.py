@@ -190,6 +190,25 @@ def test_two_channels_at_once_are_one_session_in_order_of_time():
     world.check()
 
 
+def test_a_callers_session_id_names_one_session_per_persona(tmp_path):
+    for world in (World(), World(tmp_path / "personas.db")):
+        coach, friend = world.user(persona="coach"), world.user(persona="friend")
+        for number in range(3):
+            coach.observe(f"To the coach {number}.", session="thread-1")
+            friend.observe(f"To the friend {number}.", session="thread-1")
+        assert [session.turn_count for session in coach.sessions()] == [3]
+        assert [session.turn_count for session in friend.sessions()] == [3]
+        closed = friend.close_session("thread-1")
+        assert (closed.persona, closed.status) == ("friend", SessionStatus.CLOSED)
+        assert coach.sessions()[0].status is SessionStatus.OPEN
+        with pytest.raises(NotFound):
+            world.user(persona=None).close_session("thread-1")  # two carry it: which one is meant?
+        world.clock.forward(days=1)
+        world.store.settle()
+        world.check()
+        world.store.close()
+
+
 def test_the_clock_goes_backwards():
     world = World()
     coach = world.user()

@@ -18,7 +18,7 @@ from tenuto.ingest.lexicon import holds_domain_term
 from tenuto.ingest.weight import message_importance
 from tenuto.lifecycle.due import Due, classification, due_after_message, timer
 from tenuto.lifecycle.queue import enqueue
-from tenuto.lifecycle.sessions import Closing, near_window, place
+from tenuto.lifecycle.sessions import Closing, near_window, place, stamp
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
@@ -53,6 +53,8 @@ class Incoming:
     metadata: dict[str, Any]
     trust: Trust
     source: str
+    stamped: bool = False
+    """Whether the store's clock gave the time, not the caller."""
 
 
 def check(
@@ -88,6 +90,7 @@ def check(
         metadata=clean.metadata(metadata, limits),
         trust=trust or TRUST_OF_ROLE[known_role],
         source=clean.name(source, limits, what="source"),
+        stamped=at is None,
     )
 
 
@@ -127,6 +130,10 @@ def _known(tx: Transaction, incoming: Incoming) -> Receipt | None:
 
 
 def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: datetime) -> Receipt:
+    state = tx.get(SessionState, scope.persona or "") or SessionState(id=scope.persona or "")
+    if incoming.stamped:
+        at = stamp(incoming.at, state.last_stamped_at, deps.policy.session)
+        incoming, state = evolve(incoming, at=at), evolve(state, last_stamped_at=at)
     session = _session(deps, scope, tx, incoming, now)
     message = Message(
         id=deps.ids("msg", now),
@@ -157,7 +164,7 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
         at=message.at,
         importance=message.importance,
     )
-    state = _count(deps, tx, message)
+    state = _count(deps, state, message)
     tx.put(session, message, state, receipt)
     tx.index(make_entry(message, deps.vault.index_key(scope.user)))
     tx.put(_event(deps, message, now))
@@ -206,8 +213,7 @@ def _close(deps: Deps, tx: Transaction, session: Session, closing: Closing, now:
     enqueue(deps.ids, tx, [classification(session.id, now)], now)
 
 
-def _count(deps: Deps, tx: Transaction, message: Message) -> SessionState:
-    state = tx.get(SessionState, message.persona or "") or SessionState(id=message.persona or "")
+def _count(deps: Deps, state: SessionState, message: Message) -> SessionState:
     last = state.last_user_message
     if message.role is Role.USER:
         last = message.content[: deps.policy.session.last_message_length]

@@ -56,8 +56,9 @@ def _find(tx: Transaction, scope: Scope, session_id: str | None) -> Session | No
         return found[0] if found else None
     session = tx.get(Session, session_id)
     if session is None:
-        named = tx.find(Session, Where("external_id", "=", session_id), limit=1)
-        session = named[0] if named else None
+        named = tx.find(Session, Where("external_id", "=", session_id))
+        own = [one for one in named if one.persona == scope.persona]
+        session = own[0] if own else named[0] if len(named) == 1 else None
     if session is None:
         raise NotFound(f"There is no session with the id {session_id!r}.")
     return session

@@ -59,10 +59,10 @@ class PurgeReport:
 
 
 def on_purge(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``purge`` jobs. ``as_of`` is a time of the past: see :mod:`tenuto.lifecycle.retention`."""
-    now = deps.clock()
+    """The handler of ``purge`` jobs: what had expired when they were written, and a lag ago by the clock of now."""
+    lagging = deps.clock() - retention.LAG
     wanted = max((int(job.payload.get("as_of", 0)) for job in jobs), default=0)
-    purge(deps, user, as_of=min(now, from_micros(wanted)) if wanted else now)
+    purge(deps, user, as_of=min(lagging, from_micros(wanted)) if wanted else lagging)
 
 
 def purge(deps: Deps, user: str, *, as_of: datetime | None = None, dry_run: bool = False) -> PurgeReport:

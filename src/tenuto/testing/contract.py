@@ -434,6 +434,25 @@ class StoreContract:
         (failed,) = store.jobs("failed")
         assert failed.error == "why" and failed.id == "job_2"
 
+    def test_a_clock_that_was_set_back_leaves_no_job_out_of_reach(self, store: Store) -> None:
+        lease, backoff, day = timedelta(minutes=1), timedelta(minutes=10), timedelta(days=1)
+        ahead = NOW + day
+        with store.writing(ANA) as tx:
+            tx.put(Job(id="leased", kind="dead", created_at=ahead, run_at=ahead))
+            tx.put(Job(id="retried", kind="work", created_at=NOW, run_at=ahead, attempts=1))
+            tx.put(Job(id="new", kind="work", created_at=ahead, run_at=ahead - day))
+            tx.put(Job(id="later", kind="work", created_at=ahead, run_at=ahead + day))
+            tx.put(Job(id="planned", kind="work", created_at=NOW, run_at=ahead))
+        assert [job.id for job in store.lease(["dead"], ahead, ahead + lease, 1)] == ["leased"]
+        assert store.lease(["work", "dead"], NOW, NOW + lease, 9)[0].id == "new"
+        assert store.mend_jobs(NOW, lease, backoff) == 3
+        assert store.mend_jobs(NOW, lease, backoff) == 0
+        found = [job.id for _ in range(3) for job in store.lease(["work", "dead"], NOW, NOW + lease, 9)]
+        assert sorted(found) == ["leased", "retried"]
+        waiting = {job.id: job.run_at for job in store.jobs("pending")}
+        assert waiting == {"later": NOW + day, "planned": ahead}
+        assert store.mend_jobs(NOW - timedelta(seconds=50), lease, backoff) == 0, "small differences are no jump"
+
     def test_a_lease_takes_jobs_of_one_user_and_kind_and_only_due_ones(self, store: Store) -> None:
         put(store, ANA, self._job("job_1"), self._job("job_2", kind="other"), self._job("job_9", run_at=LATER))
         put(store, BEN, self._job("job_3"))

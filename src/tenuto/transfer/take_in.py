@@ -195,7 +195,8 @@ def _sessions(
     missing = list({name for name in named if name not in work.sessions})
     for start in range(0, len(missing), CHUNK):
         for session in tx.find(Session, Where("external_id", "in", missing[start : start + CHUNK])):
-            work.sessions[session.external_id or ""] = session
+            if session.persona == scope.persona:
+                work.sessions[session.external_id or ""] = session
     first: dict[str, datetime] = {}
     last: dict[str, datetime] = {}
     turns: dict[str, int] = {}
