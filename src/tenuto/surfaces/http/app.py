@@ -21,6 +21,7 @@ from starlette.routing import Route
 from tenuto.access.door import Door
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
+from tenuto.identity.link import Courier
 from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
@@ -28,7 +29,10 @@ from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
 from tenuto.surfaces.http.verbs import (
+    channels,
+    hands,
     health,
+    identity,
     learning,
     listings,
     memory,
@@ -38,6 +42,7 @@ from tenuto.surfaces.http.verbs import (
     talk,
     time,
     transfer,
+    workflows,
 )
 from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
@@ -45,8 +50,8 @@ from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
-    listings.routes, privacy.routes, transfer.routes, learning.routes, events.routes, seeds.routes,
-    operator.routes,
+    listings.routes, privacy.routes, transfer.routes, identity.routes, learning.routes, workflows.routes, hands.routes,
+    events.routes, channels.routes, seeds.routes, operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
@@ -61,10 +66,13 @@ def create_app(
     hosts: Iterable[str] = LOOPBACK,
     limiter: Limiter | None = None,
     upstream: Upstream | None = None,
+    courier: Courier | None = None,
+    webhook_secret: str | None = None,
 ) -> FastAPI:
     """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered.
 
-    ``upstream``: where the memory proxy sends chats; without one there is no proxy.
+    ``upstream``: where the memory proxy sends chats; without one there is no proxy. ``courier``: carries the codes that
+    prove an address. ``webhook_secret``: what webhooks sign with.
     """
     metrics = Metrics(os.getpid())
     door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
@@ -86,6 +94,7 @@ def create_app(
         redirect_slashes=False,
     )  # fmt: skip
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
+    app.state.courier, app.state.webhook_secret = courier, webhook_secret
     for routes in ROUTERS:
         app.include_router(routes)
     app.include_router(pages.routes)

@@ -56,8 +56,8 @@ class Metrics:
         for (method, route), row in sorted(seconds.items()):
             labels = f'{own},method="{method}",route="{route}"'
             within = list(accumulate(row[:-1]))
-            for bound, count in zip((*BOUNDS, "+Inf"), within, strict=True):
-                lines.append(f'tenuto_request_seconds_bucket{{{labels},le="{bound}"}} {count:g}')
+            for bound, ended in zip((*BOUNDS, "+Inf"), within, strict=True):
+                lines.append(f'tenuto_request_seconds_bucket{{{labels},le="{bound}"}} {ended:g}')
             lines.append(f"tenuto_request_seconds_count{{{labels}}} {within[-1]:g}")
             lines.append(f"tenuto_request_seconds_sum{{{labels}}} {row[-1]:.6f}")
         for name, value in sorted(gauges.items()):
