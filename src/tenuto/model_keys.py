@@ -49,9 +49,13 @@ class ModelKeys:
 
     def _own(self, name: str) -> str | None:
         provider = PROVIDERS.get(name)
-        known = provider is not None and any(one.id == provider for one in self.list())
-        return self.reveal(provider).reveal() if known and provider else None
+        own = self.own(provider) if provider is not None else None
+        return own.reveal() if own is not None else None
 
     def lookup(self, name: str) -> str | None:
         """The key for a model that is to be made: the person's own where there is one, else the operator's."""
         return self._own(name) or settings.secret(name)
+
+    def own(self, provider: str) -> Secret | None:
+        """The person's key for a provider, or ``None`` if they keep none."""
+        return self.reveal(provider) if any(known.id == provider for known in self.list()) else None

@@ -25,8 +25,8 @@ from tenuto.surfaces.http.app import create_app
 from tests.surfaces.kit import make_store
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-LOCAL_ONLY = {"scope"}
-"""Not a verb: who is meant, which a remote user keeps to itself."""
+LOCAL_ONLY = {"scope", "model"}
+"""Not verbs of a store: who is meant, and a client of this process for a model elsewhere."""
 STORE_LOCAL_ONLY = {
     "deps": "the parts of this process",
     "define": "a definition holds functions: the operator registers it where the server runs",
