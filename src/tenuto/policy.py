@@ -439,8 +439,8 @@ class ServerPolicy:
     """Live event streams of one user in one process."""
     heartbeat: timedelta = timedelta(seconds=15)
     """An idle event stream says so this often, and looks whether its key still holds."""
-    poll: timedelta = timedelta(seconds=1)
-    """How often a live stream looks for events that another process wrote."""
+    poll: timedelta = timedelta(seconds=5)
+    """How often a live stream looks by itself, in case that word of a change was lost."""
     shutdown: timedelta = timedelta(seconds=15)
     """Time that requests at work get to finish when the server is stopped."""
     key_cache: timedelta = timedelta(seconds=2)

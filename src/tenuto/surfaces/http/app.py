@@ -6,10 +6,12 @@ its SDK) and said so at ``/health``.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -68,26 +70,38 @@ def create_app(
     upstream: Upstream | None = None,
     courier: Courier | None = None,
     webhook_secret: str | None = None,
+    counts: str | None = None,
 ) -> FastAPI:
     """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered.
 
     ``upstream``: where the memory proxy sends chats; without one there is no proxy. ``courier``: carries the codes that
-    prove an address. ``webhook_secret``: what webhooks sign with.
+    prove an address. ``webhook_secret``: what webhooks sign with. ``counts``: a folder that the processes of one server
+    share for their metrics.
     """
-    metrics = Metrics(os.getpid())
+    metrics = Metrics(os.getpid(), Path(counts) if counts else None)
     door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
     proxy = proxy_of(store, upstream) if upstream is not None else None
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.feed = events.Feed(store, metrics)
+        feed = app.state.feed = events.Feed(store, metrics)
+        loop = asyncio.get_running_loop()
+
+        def recheck() -> None:
+            loop.call_soon_threadsafe(feed.recheck)
+
+        door.on_forget = recheck
         async with contextlib.AsyncExitStack() as stack:
             if mcp is not None:
                 await stack.enter_async_context(mcp.running())
             if proxy is not None:
                 stack.push_async_callback(proxy.aclose)
+            leaving = asyncio.create_task(metrics.leave_often())
             yield
-            app.state.feed.stop()
+            leaving.cancel()
+            metrics.leave()
+            door.on_forget = lambda: None
+            feed.stop()
 
     app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,

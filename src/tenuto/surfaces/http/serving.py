@@ -12,6 +12,7 @@ import multiprocessing
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
@@ -56,6 +57,8 @@ class Serving:
     logs: bool = True
     upstream: Upstream | None = None
     """Where the memory proxy sends chats."""
+    counts: str | None = None
+    """A folder that the processes share for their metrics."""
     workflows: tuple[str, ...] = ()
     """Files of workflow definitions."""
     options: tuple[tuple[str, Any], ...] = ()
@@ -158,6 +161,11 @@ def run_one(serving: Serving, listener: socket.socket, store: Tenuto | None = No
 
 def run_many(serving: Serving, listener: socket.socket) -> None:
     """Serve in several processes; start again what dies; stop all when told to."""
+    with tempfile.TemporaryDirectory(prefix="tenuto-counts-") as folder:
+        _run_many(replace(serving, counts=folder), listener)
+
+
+def _run_many(serving: Serving, listener: socket.socket) -> None:
     context = multiprocessing.get_context("spawn")
     stopping = threading.Event()
 
@@ -192,7 +200,7 @@ def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
     policy = store.deps.policy.server
     app = create_app(
         store, hosts=serving.hosts, limiter=limiter(serving.redis), upstream=serving.upstream, courier=courier(),
-        webhook_secret=settings.connection("webhook_secret"),
+        webhook_secret=settings.connection("webhook_secret"), counts=serving.counts,
     )  # fmt: skip
     config = uvicorn.Config(
         app,
