@@ -41,7 +41,7 @@ HANDLES = {
     tenuto.context.working.Working: RemoteWorking,
     tenuto.model_keys.ModelKeys: RemoteModelKeys,
 }
-HANDLES_LOCAL_ONLY = {"heard", "reveal", "lookup", "model"}
+HANDLES_LOCAL_ONLY = {"heard", "reveal", "lookup", "own", "model"}
 """What the engine itself calls, and what would show a key."""
 
 
