@@ -262,6 +262,17 @@ class ChatModel(Model, Protocol):
         """The answer as it comes, piece by piece. Raises :class:`tenuto.errors.ModelError`, also in the middle."""
 
 
+class KeyedModel(Model, Protocol):
+    """A model behind a key, which another key can take the place of."""
+
+    @property
+    def key_provider(self) -> str:
+        """Under which name people keep their own key for it."""
+
+    def with_key(self, key: str) -> Model:
+        """The same model, paid for by someone else."""
+
+
 class WorkingMemory(Protocol):
     """The last few messages of a user, fast and losable."""
 
