@@ -63,9 +63,30 @@ def facts(clause: str, *, vital: bool = True) -> Iterator[Fact]:
         if rule.vital and not vital:
             continue
         match = pattern.search(clause)
-        if match is not None and (made := made_of(rule, match)):
+        if match is None or _LIKENED.search(clause[: match.start()]) or _of_the_moment(rule, clause):
+            continue
+        if made := made_of(rule, match):
             yield from made
             return
+
+
+_LIKENED = re.compile(
+    r"\b(?:(?:feel|feels|felt|look|looks|sounds?|seems?|act|acting|live|living) (?:like|as if|as though)|as if|"
+    r"as though|wish|wished|dream(?:ed|t|ing)?(?: that)?|pretend(?:ed|ing|s)?(?: that)?|jok(?:e|ed|ing)(?: that)?)\s+$",
+    re.I,
+)
+"""Before a subject: what follows is likened, dreamed or played."""
+_MOMENT = re.compile(
+    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|once|time)|for (?:a change|tonight|today|once|now|"
+    r"the (?:day|night|evening|weekend|moment))|right now|at the moment|just this once)\b",
+    re.I,
+)
+_HABITUAL = ("commute", "wake_time", "bed_time", "work_hours", "diet", "job", "favorite_{topic}", "{topic}")
+
+
+def _of_the_moment(rule: Rule, clause: str) -> bool:
+    """ "I wake up at 5 tomorrow" says nothing about the other days. What says that it changed does."""
+    return rule.single and not rule.change and rule.attribute in _HABITUAL and bool(_MOMENT.search(clause))
 
 
 def made_of(rule: Rule, match: re.Match[str]) -> list[Fact]:
@@ -153,6 +174,13 @@ def _role(match: re.Match[str]) -> bool:
     words = re.sub(r"\b(?:at|for|of|in|with|on|who|that)\b.*$", "", p.trimmed(match["v"]).lower()).split()
     if not words or words[-1] in p.NOT_ROLES:
         return False
+    if words[-1] == "owner" and re.search(
+        r"\bowner of (?:an?|my|the|two|three) (?!.*\b(?:business|company|shop|"
+        r"store|firm|studio|agency|restaurant|caf[eé]|bakery|hotel|bar|salon|gym|farm)\b)",
+        match["v"],
+        re.I,
+    ):
+        return False
     tail = words[-1].rstrip("s") if words[-1].endswith("ers") else words[-1]
     return (
         tail in shipped().roles
@@ -218,9 +246,9 @@ def _reachable(match: re.Match[str]) -> bool:
 
 _TAKEN = re.compile(
     r",? (?:in the (?:morning|evening|afternoon)s?|at (?:night|noon|bedtime|lunch|breakfast|dinner)|with (?:food|"
-    r"meals?|breakfast|lunch|dinner)|(?:before|after) (?:every |each |my |his |her )?(?:meals?|food|bed|breakfast|dinner|"
-    r"sleep)|(?:once|twice|\w+ times) (?:a|per) (?:day|week)|(?:once |twice )?(?:daily|weekly|nightly)|every .*|as needed|"
-    r"again|now)$",
+    r"meals?|breakfast|lunch|dinner)|(?:before|after) (?:every |each |my |his |her )?(?:meals?|food|bed|"
+    r"breakfast|dinner|sleep)|(?:once|twice|\w+ times) (?:a|per) (?:day|week)|(?:once |twice )?(?:daily|weekly|"
+    r"nightly)|every .*|as needed|again|now)$",
     re.I,
 )
 
@@ -268,7 +296,8 @@ def _liked(match: re.Match[str]) -> bool:
 
 
 def _someone(match: re.Match[str]) -> bool:
-    return match["v"].split()[0].lower() not in p.NOT_PEOPLE
+    first = match["v"].split()[0]
+    return first.lower() not in p.NOT_PEOPLE and not re.fullmatch(f"{p.DEMONYM}|{p.LANGUAGE}", first)
 
 
 def _given(match: re.Match[str]) -> bool:
@@ -323,7 +352,14 @@ def _hired_with(match: re.Match[str]) -> bool:
 
 
 def _ended_job(match: re.Match[str]) -> bool:
-    return not re.match(r"fired up", match["v"].lower())
+    value = match["v"].lower()
+    if re.match(r"(?:left|quit|lost) work\b", value):
+        return bool(re.search(r"\bfor good\b|\bfor ever\b|\bforever\b|\bpermanently\b", value))
+    return not re.match(
+        r"fired up|fired (?:the|my|our|him|her|them|off)|retired (?:to (?:bed|my|the|our)|the|my|from the)|"
+        r"let go of|.*\bjob (?:application|interview|hunt|offer|title|description|ad|advert|search|list|centre|fair)\b",
+        value,
+    )
 
 
 def _left_org(match: re.Match[str]) -> bool:

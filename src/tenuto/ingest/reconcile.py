@@ -249,7 +249,11 @@ def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calib
         return []
     spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
     least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
-    near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
+    near = [
+        one
+        for one in able
+        if one.similarity >= least and _same_doing(candidate, one.memory) and not _firm(candidate, one.memory)
+    ]
     return sorted(near, key=lambda one: -one.similarity)[:1]
 
 
@@ -261,6 +265,18 @@ _DOING = re.compile(
     r"\w+ly|switched to|started|moved to) )*(?P<verb>[a-z-]+)",
     re.I,
 )
+
+
+FIRM = (
+    "name", "home", "employer", "job", "age", "birthday", "origin", "nationality", "native_language", "religion",
+    "orientation", "relationship_status", "medication", "intolerance", "diet", "wife", "husband", "partner", "boss",
+    "manager", "mother", "mom", "mum", "father", "dad", "son", "daughter", "family",
+)  # fmt: skip
+"""Attributes that only their own rule, or a change that names the old value, may retire; never likeness alone."""
+
+
+def _firm(candidate: Candidate, memory: Memory) -> bool:
+    return memory.attribute in FIRM and memory.attribute != candidate.attribute
 
 
 def _same_doing(candidate: Candidate, memory: Memory) -> bool:
@@ -278,7 +294,7 @@ def _retirable(candidate: Candidate, memory: Memory) -> bool:
     if memory.happens_at is not None and memory.attribute is None:
         return False
     if (
-        memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin")
+        memory.attribute in ("allergy", "intolerance", "condition", "name", "emergency_contact", "birthday", "origin")
         and memory.attribute != candidate.attribute
     ):
         return False
