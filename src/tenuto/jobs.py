@@ -5,6 +5,9 @@ finish the job any more: the fence has moved on. Handlers are idempotent, so a s
 written on the row; the job comes back later, ever more slowly, a bounded number of times. In a batch that fails every
 job is then tried alone, so that one bad job does not take others with it; so is a job that was tried before, because
 the one that ended a whole process left no error behind.
+
+What would break it: a clock that is set back. A lease, a retry or a job of "now" that was written before would then lie
+in the future, out of everybody's reach; so whoever finds that the clock went back mends the queue before it goes on.
 """
 
 from __future__ import annotations
@@ -12,8 +15,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import datetime
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 
 from tenuto.deps import Deps
 from tenuto.errors import IllegalMove, NotFound, StoreClosed, TenutoError
@@ -26,6 +29,10 @@ Handler = Callable[[Deps, str, list[Job]], None]
 ERROR_LENGTH = 500
 PAUSE = 0.005
 """Seconds between two looks while another thread or process works on the last job."""
+SET_BACK = timedelta(seconds=1)
+"""A clock that shows this much less than before was set back; less than that is noise between processes."""
+LONG_AGO = timedelta(seconds=60)
+"""Whoever has not looked for so long cannot tell by its own eyes whether the clock was set back meanwhile."""
 SEARCHED = 10_000
 """Jobs that are looked through for an id when nobody says whose it is."""
 
@@ -48,6 +55,8 @@ class Runner:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._keeper = Keeper(deps)
+        self._seen: datetime | None = None
 
     @property
     def kinds(self) -> list[str]:
@@ -86,11 +95,20 @@ class Runner:
 
     def step(self) -> bool:
         """Lease and carry out one batch; ``False`` when nothing was due."""
-        policy, now = self._deps.policy.jobs, self._deps.clock()
+        policy, now = self._deps.policy.jobs, self._now()
         jobs = self._deps.store.lease(self.kinds, now, now + policy.lease, policy.batch)
         if jobs:
             self._carry_out(jobs)
         return bool(jobs)
+
+    def _now(self) -> datetime:
+        """The clock. If it was set back, or may have been since the last look, the queue is mended before any lease."""
+        now, seen = self._deps.clock(), self._seen
+        if seen is None or not -SET_BACK <= now - seen <= LONG_AGO:
+            policy = self._deps.policy.jobs
+            self._deps.store.mend_jobs(now, policy.lease, policy.backoff_limit)
+        self._seen = now
+        return now
 
     def _loop(self) -> None:
         while not self._stop.is_set():
@@ -105,7 +123,7 @@ class Runner:
                 self._work.wait(self._deps.policy.jobs.poll.total_seconds())
 
     def _carry_out(self, jobs: list[Job]) -> None:
-        with self._kept_alive(jobs):
+        with self._keeper.keeping(jobs):
             self._try_all(jobs)
 
     def _try_all(self, jobs: list[Job]) -> None:
@@ -139,28 +157,58 @@ class Runner:
             ended = after_failure(job, error, now, self._deps.policy.jobs)
         self._deps.store.finish(ended)
 
+
+class Keeper:
+    """Renews the leases of the batches at hand at a third of their length, in one thread for all of them.
+
+    The thread starts with the first batch and ends when it finds nothing to keep twice in a row. A batch's first
+    renewal is never due before the thread's next look, so nobody has to wake it.
+    """
+
+    def __init__(self, deps: Deps) -> None:
+        self._deps = deps
+        self._every = deps.policy.jobs.lease.total_seconds() / 3
+        self._look = threading.Condition()
+        self._held: dict[int, tuple[float, list[Job]]] = {}
+        self._thread: threading.Thread | None = None
+
     @contextmanager
-    def _kept_alive(self, jobs: list[Job]) -> Iterator[None]:
-        """Renew the leases at a third of their length until the work is done."""
-        lease, over = self._deps.policy.jobs.lease, threading.Event()
-
-        def renew() -> None:
-            while not over.is_set():
-                try:
-                    for job in jobs:
-                        self._deps.store.renew(job, self._deps.clock() + lease)
-                except TenutoError:
-                    pass  # the next round tries again; a lost lease shows when the job is finished
-                over.wait(lease.total_seconds() / 3)
-
-        timer = threading.Timer(lease.total_seconds() / 3, renew)
-        timer.daemon = True
-        timer.start()
+    def keeping(self, jobs: list[Job]) -> Iterator[None]:
+        """Hold the leases of a batch while the block runs."""
+        with self._look:
+            self._held[id(jobs)] = (time.monotonic() + self._every, jobs)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._keep, name="tenuto-leases", daemon=True)
+                self._thread.start()
         try:
             yield
         finally:
-            over.set()
-            timer.cancel()
+            with self._look:
+                del self._held[id(jobs)]
+
+    def _keep(self) -> None:
+        idle = 0
+        while True:
+            with self._look:
+                self._look.wait(self._pause())
+                idle = 0 if self._held else idle + 1
+                if idle == 2:
+                    self._thread = None
+                    return
+                due = self._due(time.monotonic())
+            for job in due:
+                with suppress(TenutoError):  # the next round tries again; a lost lease shows when the job is finished
+                    self._deps.store.renew(job, self._deps.clock() + self._deps.policy.jobs.lease)
+
+    def _pause(self) -> float:
+        first = min((due for due, _ in self._held.values()), default=None)
+        return self._every if first is None else max(0.0, first - time.monotonic())
+
+    def _due(self, now: float) -> list[Job]:
+        found = [(key, jobs) for key, (due, jobs) in self._held.items() if due <= now]
+        for key, jobs in found:
+            self._held[key] = (now + self._every, jobs)
+        return [job for _, jobs in found for job in jobs]
 
 
 def find_job(deps: Deps, id: str, user: str | None = None) -> Job:

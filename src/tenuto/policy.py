@@ -55,6 +55,8 @@ class SessionPolicy:
     """A closed session is classified again only after this many new turns."""
     classify_open_turns: int = 200
     """A session that goes on and on is classified each time this many turns have gathered, without being closed."""
+    clock_set_back: timedelta = timedelta(days=3)
+    """A clock that shows up to this much less than before was set back: what is said now still comes after."""
     last_message_length: int = 200
     """How much of the last user message the session state keeps, in characters."""
 
@@ -195,7 +197,7 @@ class ContextPolicy:
     """Share for what is known."""
     history: float = 0.10
     """Share for what lies further back."""
-    recent_messages: int = 30
+    recent_messages: int = 40
     """Most messages of this session that are replayed."""
     sessions_in_full: int = 3
     """Recent sessions whose summary is shown in full."""
@@ -311,7 +313,7 @@ class TrajectoryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    lease: timedelta = timedelta(seconds=60)
+    lease: timedelta = timedelta(seconds=25)
     """A worker holds a job for this long before another may take it; it is renewed during the work."""
     attempts: int = 5
     """Tries before a job is failed for good."""

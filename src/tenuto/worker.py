@@ -60,7 +60,7 @@ class LimitedRunner(Runner):
 
     def step(self) -> bool:
         """Lease and carry out one batch; ``False`` when nothing was due that may start."""
-        policy, now = self._deps.policy.jobs, self._deps.clock()
+        policy, now = self._deps.policy.jobs, self._now()
         kinds, most = self.kinds, policy.batch
         if self._deps.model is not None:
             free = self._limit.free(now)
@@ -121,13 +121,15 @@ class Worker:
         return self.batches - before
 
     def upkeep(self) -> None:
-        """Once a minute: idle sessions, and jobs that were done long ago."""
+        """Once a minute: idle sessions, jobs that another machine's clock left in the future, jobs done long ago."""
         now = self._deps.clock()
         if self._next_upkeep is not None and self._next_upkeep - UPKEEP_EVERY <= now < self._next_upkeep:
             return
         self._next_upkeep = now + UPKEEP_EVERY
         closed = sweep.close_idle(self._deps)
-        dropped = self._deps.store.drop_old_jobs(now - self._deps.policy.jobs.keep_done)
+        policy = self._deps.policy.jobs
+        self._deps.store.mend_jobs(now, policy.lease, policy.backoff_limit)
+        dropped = self._deps.store.drop_old_jobs(now - policy.keep_done)
         if closed or dropped:
             self._report(f"closed {closed} idle sessions, dropped {dropped} old jobs")
 

@@ -48,12 +48,12 @@ def days(seed: int, start: datetime, count: int, scale: float = 1.0) -> Iterator
                 at = start + timedelta(days=day, hours=random.uniform(0, 14))
                 turns = 60 if random.random() < 0.01 else max(1, round(random.choice((2, 3, 4, 6, 8)) * scale))
                 for turn in range(turns):
-                    said.append((at, "user" if turn % 2 == 0 else "assistant", _line(random, turn % 2 == 0, day)))
+                    said.append((at, "user" if turn % 2 == 0 else "assistant", line(random, turn % 2 == 0, day)))
                     at += timedelta(minutes=random.uniform(0.2, 6))
         yield sorted(said, key=lambda one: one[0])
 
 
-def _line(random: Random, by_user: bool, day: int) -> str:
+def line(random: Random, by_user: bool, day: int) -> str:
     parts = {
         "person": random.choice(PEOPLE),
         "place": random.choice(PLACES),

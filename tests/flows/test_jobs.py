@@ -153,6 +153,17 @@ def test_a_long_job_keeps_its_lease(store_url: str):
         assert stolen == [] and states(store) == {"a": JobStatus.DONE}
 
 
+def test_one_thread_keeps_the_leases_of_all_batches(store: tenuto.Tenuto, monkeypatch: pytest.MonkeyPatch):
+    started: list[str] = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: (started.append(thread.name), start(thread))[1])
+    runner = Runner(store.deps, {"work": Worker()})
+    for number in range(20):
+        add(store, f"j{number}")
+        assert runner.step()
+    assert started == ["tenuto-leases"]
+
+
 def test_many_runners_share_the_work(store: tenuto.Tenuto):
     done: list[str] = []
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import tempfile
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -47,19 +46,9 @@ def live(world: World, talk, *, check_every: int, work_every: int = 1) -> int:
     return said
 
 
-@pytest.fixture
-def place(tmp_path):
-    """A directory in memory where there is one: two years of durable commits are a test of the disk, not of ours."""
-    if not os.path.isdir("/dev/shm"):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as made:
-        yield Path(made)
-
-
 @pytest.mark.timeout(1800 if LONG else 300)
-def test_two_years_of_daily_talk(place):
-    world = World(place / "years.db", leave_out=() if LONG else ("digest",))
+def test_two_years_of_daily_talk(fast_path):
+    world = World(fast_path / "years.db", leave_out=() if LONG else ("digest",))
     pins = [
         world.keep(f"Pin {n}: allergic to penicillin", pinned=True, pin_kind=PinKind.MANUAL, importance=2)
         for n in range(3)
@@ -106,9 +95,9 @@ def test_two_years_of_daily_talk(place):
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-def test_two_years_of_the_evaluation_chats(place):
+def test_two_years_of_the_evaluation_chats(fast_path):
     assert DATA, "set TENUTO_BENCH_DATA to the folder with the evaluation's chats"
-    world = World(place / "chats.db")
+    world = World(fast_path / "chats.db")
     lines = []
     with gzip.open(Path(DATA) / "locomo.jsonl.gz", "rt") as file:
         chats = [json.loads(raw) for raw in file]

@@ -68,7 +68,7 @@ def everything(store: Any, user: str) -> dict[str, list[Any]]:
     return found
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     said=st.lists(MESSAGES, max_size=12, unique_by=lambda one: one.id),
     known=st.lists(MEMORIES, max_size=8, unique_by=lambda one: one.id),

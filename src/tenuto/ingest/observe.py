@@ -17,13 +17,14 @@ from tenuto.errors import Conflict, InputError
 from tenuto.ingest.lexicon import holds_domain_term
 from tenuto.ingest.weight import message_importance
 from tenuto.lifecycle.due import Due, classification, due_after_message, timer
-from tenuto.lifecycle.sessions import Closing, near_window, place
+from tenuto.lifecycle.queue import enqueue
+from tenuto.lifecycle.sessions import Closing, near_window, place, stamp
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role, Session, SessionState, SessionStatus
 from tenuto.records.memory import Trust
-from tenuto.records.operations import Act, Event, Job, Receipt
+from tenuto.records.operations import Act, Event, Receipt
 from tenuto.records.scope import Scope
 from tenuto.text import clean
 
@@ -52,6 +53,8 @@ class Incoming:
     metadata: dict[str, Any]
     trust: Trust
     source: str
+    stamped: bool = False
+    """Whether the store's clock gave the time, not the caller."""
 
 
 def check(
@@ -87,6 +90,7 @@ def check(
         metadata=clean.metadata(metadata, limits),
         trust=trust or TRUST_OF_ROLE[known_role],
         source=clean.name(source, limits, what="source"),
+        stamped=at is None,
     )
 
 
@@ -126,6 +130,10 @@ def _known(tx: Transaction, incoming: Incoming) -> Receipt | None:
 
 
 def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: datetime) -> Receipt:
+    state = tx.get(SessionState, scope.persona or "") or SessionState(id=scope.persona or "")
+    if incoming.stamped:
+        at = stamp(incoming.at, state.last_stamped_at, deps.policy.session)
+        incoming, state = evolve(incoming, at=at), evolve(state, last_stamped_at=at)
     session = _session(deps, scope, tx, incoming, now)
     message = Message(
         id=deps.ids("msg", now),
@@ -156,12 +164,12 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
         at=message.at,
         importance=message.importance,
     )
-    state = _count(deps, tx, message)
+    state = _count(deps, state, message)
     tx.put(session, message, state, receipt)
     tx.index(make_entry(message, deps.vault.index_key(scope.user)))
     tx.put(_event(deps, message, now))
-    _enqueue(deps, tx, [Due(EMBED, EMBED, now), Due(DIGEST, "", now, {"messages": [message.id]})], now)
-    _enqueue(deps, tx, due_after_message(state, session, deps.policy, now), now)
+    enqueue(deps.ids, tx, [Due(EMBED, EMBED, now), Due(DIGEST, "", now, {"messages": [message.id]})], now)
+    enqueue(deps.ids, tx, due_after_message(state, session, deps.policy, now), now)
     return receipt
 
 
@@ -190,7 +198,7 @@ def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now:
     session = near[placed.session_id]
     if placed.reopen:
         session = evolve(session, status=SessionStatus.OPEN, ended_at=None, end_type=None)
-        _enqueue(deps, tx, [timer(session, deps.policy, now)], now)
+        enqueue(deps.ids, tx, [timer(session, deps.policy, now)], now)
     return evolve(
         session,
         started_at=min(session.started_at, incoming.at),
@@ -202,11 +210,10 @@ def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now:
 
 def _close(deps: Deps, tx: Transaction, session: Session, closing: Closing, now: datetime) -> None:
     tx.put(evolve(session, status=SessionStatus.CLOSED, ended_at=closing.ended_at, end_type=closing.end_type))
-    _enqueue(deps, tx, [classification(session.id, now)], now)
+    enqueue(deps.ids, tx, [classification(session.id, now)], now)
 
 
-def _count(deps: Deps, tx: Transaction, message: Message) -> SessionState:
-    state = tx.get(SessionState, message.persona or "") or SessionState(id=message.persona or "")
+def _count(deps: Deps, state: SessionState, message: Message) -> SessionState:
     last = state.last_user_message
     if message.role is Role.USER:
         last = message.content[: deps.policy.session.last_message_length]
@@ -231,17 +238,3 @@ def _event(deps: Deps, message: Message, now: datetime) -> Event:
         persona=message.persona,
         data={"session_id": message.session_id},
     )
-
-
-def _enqueue(deps: Deps, tx: Transaction, due: Iterable[Due], now: datetime) -> None:
-    for one in due:
-        tx.add(
-            Job(
-                id=deps.ids("job", now),
-                kind=one.kind,
-                created_at=now,
-                run_at=one.run_at,
-                dedupe=one.dedupe or None,
-                payload=one.payload,
-            )
-        )

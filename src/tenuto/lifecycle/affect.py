@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields
 
+from tenuto.lifecycle.sums import Sums
 from tenuto.records.conversation import Message, Role
 from tenuto.text.words import words
 
@@ -126,7 +126,7 @@ def feel(text: str) -> Feeling:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Sums):
     """What a session's user turns add up to. Additive, so that a session can be classified in parts."""
 
     turns: int = 0
@@ -140,20 +140,6 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(Tally)))
-
-    def to_plain(self) -> dict[str, float]:
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, value: Any) -> Tally:
-        """What :meth:`to_plain` gave; an empty tally for anything else."""
-        if not isinstance(value, dict):
-            return cls()
-        kept: dict[str, Any] = {}
-        for field in fields(cls):
-            number = value.get(field.name, 0)
-            kept[field.name] = number if isinstance(number, (int, float)) else 0
-        return cls(**kept)
 
 
 @dataclass(frozen=True, slots=True)

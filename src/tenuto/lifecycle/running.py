@@ -13,8 +13,9 @@ from tenuto.deps import Deps
 from tenuto.errors import InputError, ModelError, NotFound
 from tenuto.lifecycle import due, summarise
 from tenuto.lifecycle.model_summaries import ask_text, check_draft, transcript
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.summarise import Draft
-from tenuto.lifecycle.writing import current, enqueue, same, write_summary
+from tenuto.lifecycle.writing import current, same, write_summary
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, SessionState, Summary, SummaryKind
@@ -74,7 +75,7 @@ def _roll_once(deps: Deps, user: str, persona: str | None) -> bool:
         state = tx.get(SessionState, persona or "") or SessionState(id=persona or "")
         tx.put(evolve(state, rolling_last_attempt_at=attempted, rolling_last_success_at=now, rolling_last_error=error))
         if sum(one.messages_since_spine for one in tx.find(SessionState)) >= deps.policy.summary.spine_every_messages:
-            enqueue(deps, tx, [due.Due(due.SPINE, due.SPINE, now)], now)
+            enqueue(deps.ids, tx, [due.Due(due.SPINE, due.SPINE, now)], now)
     return len(messages) == ROLLING_BATCH
 
 

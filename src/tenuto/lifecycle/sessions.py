@@ -58,6 +58,17 @@ def near_window(at: datetime, policy: SessionPolicy) -> tuple[Where, ...]:
     return (Where("last_activity_at", ">=", at - back), Where("started_at", "<=", at + policy.idle_close))
 
 
+def stamp(now: datetime, last: datetime | None, policy: SessionPolicy) -> datetime:
+    """When a message was said that came without a time: now, but after ``last``, the one that was stamped before.
+
+    A clock that is set back must not turn question and answer round. Beyond ``clock_set_back`` the earlier time is
+    what was wrong, and the clock is believed.
+    """
+    if last is None or not timedelta(0) <= last - now <= policy.clock_set_back:
+        return now
+    return last + timedelta(microseconds=1)
+
+
 def place(
     at: datetime,
     persona: str | None,

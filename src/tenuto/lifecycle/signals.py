@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from tenuto.lifecycle import cues
 from tenuto.lifecycle.affect import feel
+from tenuto.lifecycle.sums import Sums
 from tenuto.records.conversation import Message, Role
 
 _LEANS_ON = re.compile(
@@ -72,7 +72,7 @@ LIFT = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(Sums):
     """Sums over a session; ``last`` is the valence of its last felt user message, for the step to the next part."""
 
     turns: int = 0
@@ -92,20 +92,6 @@ class Signals:
     grounded: int = 0
     challenges: int = 0
     agreements: int = 0
-
-    def to_plain(self) -> dict[str, float]:
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, value: Any) -> Signals:
-        """What :meth:`to_plain` gave; empty for anything else."""
-        if not isinstance(value, dict):
-            return cls()
-        kept: dict[str, Any] = {}
-        for field in fields(cls):
-            number = value.get(field.name, 0)
-            kept[field.name] = number if isinstance(number, (int, float)) else 0
-        return cls(**kept)
 
 
 def read(messages: Sequence[Message], before: Signals | None = None) -> Signals:

@@ -12,8 +12,9 @@ from tenuto.deps import Deps
 from tenuto.lifecycle import due, retention
 from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.purge import rules_of
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import IDLE, is_idle
-from tenuto.lifecycle.writing import current, enqueue, tell
+from tenuto.lifecycle.writing import current, tell
 from tenuto.ports import Transaction
 from tenuto.records.base import evolve, micros
 from tenuto.records.conversation import Session, SessionState, SessionStatus, SummaryKind
@@ -39,7 +40,7 @@ def close_idle(deps: Deps) -> int:
             if session is not None and is_idle(session, now, deps.policy.session):
                 ended = session.last_activity_at
                 tx.put(evolve(session, status=SessionStatus.CLOSED, ended_at=ended, end_type=IDLE))
-                enqueue(deps, tx, [due.classification(session.id, now)], now)
+                enqueue(deps.ids, tx, [due.classification(session.id, now)], now)
                 tell(deps, tx, "session.closed", ("session", session.id), now, persona=session.persona, end_type=IDLE)
                 closed += 1
     return closed
@@ -50,7 +51,7 @@ def on_sweep(deps: Deps, user: str, jobs: list[Job]) -> None:
     now = deps.clock()
     deps.store.drop_old_jobs(now - deps.policy.jobs.keep_done)
     with deps.store.writing(user) as tx:
-        enqueue(deps, tx, _due(deps, tx, now), now)
+        enqueue(deps.ids, tx, _due(deps, tx, now), now)
 
 
 def _due(deps: Deps, tx: Transaction, now: datetime) -> list[Due]:

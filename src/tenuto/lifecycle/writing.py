@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
 from tenuto.lifecycle.due import Due
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.summarise import Draft
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
 from tenuto.records.memory import Memory, Todo
-from tenuto.records.operations import EntryKind, Event, Job
+from tenuto.records.operations import EntryKind, Event
 
 EMBED = "embed"
 FOUND_BY_RECALL = frozenset({SummaryKind.RANGE, SummaryKind.SESSION, SummaryKind.TOPIC})
@@ -24,21 +25,6 @@ FOUND_BY_RECALL = frozenset({SummaryKind.RANGE, SummaryKind.SESSION, SummaryKind
 def same(column: str, value: str | None) -> Where:
     """A condition that also holds for ``None``."""
     return Where(column, "is", None) if value is None else Where(column, "=", value)
-
-
-def enqueue(deps: Deps, tx: Transaction, due: Iterable[Due], now: datetime) -> None:
-    """Write jobs; one with the same dedupe key that still waits stands for both."""
-    for one in due:
-        tx.add(
-            Job(
-                id=deps.ids("job", now),
-                kind=one.kind,
-                created_at=now,
-                run_at=one.run_at,
-                dedupe=one.dedupe or None,
-                payload=one.payload,
-            )
-        )
 
 
 def tell(
@@ -134,4 +120,4 @@ def index(deps: Deps, tx: Transaction, records: Sequence[Summary | KeyPoint | Me
     if records:
         key = deps.vault.index_key(tx.user)
         tx.index(*(make_entry(record, key) for record in records))
-        enqueue(deps, tx, [Due(EMBED, EMBED, now)], now)
+        enqueue(deps.ids, tx, [Due(EMBED, EMBED, now)], now)

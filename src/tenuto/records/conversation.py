@@ -93,6 +93,8 @@ class SessionState:
     message_count: int = 0
     last_interaction: datetime | None = None
     last_user_message: str | None = None
+    last_stamped_at: datetime | None = None
+    """The time that the store's clock last gave to a message; times that a caller gave do not count."""
     sessions_since_profile: int = 0
     messages_since_spine: int = 0
     summarised_until_seq: int = 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from tenuto.errors import Conflict, InputError, StoreClosed
@@ -20,7 +20,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.identity import Challenge
 from tenuto.records.memory import RECALLED, Memory, Status, Todo
-from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
 from tenuto.storage.tables import TABLES, table_of
@@ -28,7 +28,7 @@ from tenuto.storage.tables import TABLES, table_of
 T = TypeVar("T")
 UNIQUE: dict[type[Any], Callable[[Any], Any]] = {
     Message: lambda record: record.external_id,
-    Session: lambda record: record.external_id,
+    Session: lambda record: (record.external_id, record.persona) if record.external_id is not None else None,
     Memory: lambda record: record.slot,
     Todo: lambda record: record.slot,
     Event: lambda record: record.seq,
@@ -148,6 +148,9 @@ class MemoryReader:
     def entries_since(self, seq: int, limit: int) -> list[Entry]:
         newer = [entry for entry in self._space.entries.values() if entry.seq > seq]
         return sorted(newer, key=lambda entry: entry.seq)[:limit]
+
+    def entry_rows(self, seq: int, limit: int) -> EntryRows:
+        return EntryRows.of(self.entries_since(seq, limit))
 
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         waiting = [entry for entry in self._space.entries.values() if entry.model != model]
@@ -396,6 +399,14 @@ class InMemoryStore:
                 self._write_job(evolve(ended, status=JobStatus.CANCELLED))
             return True
 
+    def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
+        with self._locked():
+            mended = [(job, _mended(job, now, lease, backoff)) for job in self._jobs()]
+            changed = [new for old, new in mended if new is not old]
+            for job in changed:
+                self._write_job(job)
+            return len(changed)
+
     def drop_old_jobs(self, before: datetime) -> int:
         with self._locked():
             old = [
@@ -485,6 +496,16 @@ def _due(job: Job, now: datetime) -> bool:
     if job.status is JobStatus.PENDING:
         return job.run_at <= now
     return job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until < now
+
+
+def _mended(job: Job, now: datetime, lease: timedelta, backoff: timedelta) -> Job:
+    if job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until > now + 2 * lease:
+        return evolve(job, lease_until=now - timedelta(microseconds=1), run_at=min(job.run_at, now))
+    if job.status is JobStatus.PENDING and job.created_at > now + lease:
+        return evolve(job, run_at=now + max(job.run_at - job.created_at, timedelta(0)), created_at=now)
+    if job.status is JobStatus.PENDING and job.attempts and job.run_at > now + 2 * backoff:
+        return evolve(job, run_at=now)
+    return job
 
 
 def _queue_order(job: Job) -> tuple[datetime, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -114,6 +114,19 @@ class SqlStore:
             # It goes back to pending while a newer job of the same purpose waits already: that one will do the work.
             with self._engine.writing(NOBODY) as connection:
                 return connection.change(self._sql["cancel_job"], row) > 0
+
+    def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
+        limits = {
+            "now": micros(now),
+            "lease": micros(now + 2 * lease),
+            "created": micros(now + lease),
+            "retry": micros(now + 2 * backoff),
+        }
+        with self._engine.reading(NOBODY) as connection:
+            if not connection.rows(self._sql["ahead_jobs"], limits)[0][0]:
+                return 0
+        with self._engine.writing(NOBODY) as connection:
+            return connection.change(self._sql["mend_jobs"], limits)
 
     def drop_old_jobs(self, before: datetime) -> int:
         with self._engine.writing(NOBODY) as connection:

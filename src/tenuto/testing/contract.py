@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
@@ -26,7 +27,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus
 from tenuto.records.identity import Challenge, Purpose
 from tenuto.records.memory import Memory, Status, Todo, TodoKind
-from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.records.workflow import Outcome
 from tenuto.testing.samples import LATER, NOW, memory, message, records
@@ -260,6 +261,8 @@ class StoreContract:
             assert [e.id for e in found] == ["mem_1", "msg_1"]
             assert evolve(found[0], seq=0) == first
             assert [e.id for e in reader.entries_since(0, 1)] == ["mem_1"]
+            assert _listed(reader.entry_rows(0, 10)) == _listed(EntryRows.of(found))
+            assert list(reader.entry_rows(0, 1).id) == ["mem_1"] and len(reader.entry_rows(found[-1].seq, 10)) == 0
             assert reader.entries_since(found[-1].seq, 10) == []
             assert [e.id for e in reader.unembedded("m", 10)] == ["msg_1"]
             assert [e.id for e in reader.unembedded("other", 10)] == ["msg_1", "mem_1"]
@@ -434,6 +437,25 @@ class StoreContract:
         (failed,) = store.jobs("failed")
         assert failed.error == "why" and failed.id == "job_2"
 
+    def test_a_clock_that_was_set_back_leaves_no_job_out_of_reach(self, store: Store) -> None:
+        lease, backoff, day = timedelta(minutes=1), timedelta(minutes=10), timedelta(days=1)
+        ahead = NOW + day
+        with store.writing(ANA) as tx:
+            tx.put(Job(id="leased", kind="dead", created_at=ahead, run_at=ahead))
+            tx.put(Job(id="retried", kind="work", created_at=NOW, run_at=ahead, attempts=1))
+            tx.put(Job(id="new", kind="work", created_at=ahead, run_at=ahead - day))
+            tx.put(Job(id="later", kind="work", created_at=ahead, run_at=ahead + day))
+            tx.put(Job(id="planned", kind="work", created_at=NOW, run_at=ahead))
+        assert [job.id for job in store.lease(["dead"], ahead, ahead + lease, 1)] == ["leased"]
+        assert store.lease(["work", "dead"], NOW, NOW + lease, 9)[0].id == "new"
+        assert store.mend_jobs(NOW, lease, backoff) == 3
+        assert store.mend_jobs(NOW, lease, backoff) == 0
+        found = [job.id for _ in range(3) for job in store.lease(["work", "dead"], NOW, NOW + lease, 9)]
+        assert sorted(found) == ["leased", "retried"]
+        waiting = {job.id: job.run_at for job in store.jobs("pending")}
+        assert waiting == {"later": NOW + day, "planned": ahead}
+        assert store.mend_jobs(NOW - timedelta(seconds=50), lease, backoff) == 0, "small differences are no jump"
+
     def test_a_lease_takes_jobs_of_one_user_and_kind_and_only_due_ones(self, store: Store) -> None:
         put(store, ANA, self._job("job_1"), self._job("job_2", kind="other"), self._job("job_9", run_at=LATER))
         put(store, BEN, self._job("job_3"))
@@ -497,6 +519,10 @@ class StoreContract:
             pass
         with pytest.raises(StoreClosed), store.writing(ANA):
             pass
+
+
+def _listed(rows: EntryRows) -> dict[str, list[Any]]:
+    return {part.name: list(getattr(rows, part.name)) for part in fields(rows)}
 
 
 def _challenge(id: str, **changes: Any) -> Challenge:

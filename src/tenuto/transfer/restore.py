@@ -23,7 +23,7 @@ from tenuto.ingest.observe import EMBED
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
-from tenuto.records.conversation import KeyPoint, Message, Role, SessionState, Summary
+from tenuto.records.conversation import KeyPoint, Message, Role, Session, SessionState, Summary
 from tenuto.records.identity import MergePart, UserMerge
 from tenuto.records.memory import AgentState, Entity, Memory, PinKind, StateChange, Status, Todo, Trust
 from tenuto.records.operations import Event, Job, JobStatus, Receipt
@@ -245,7 +245,10 @@ def join(tx: Transaction, record: Any, now: Any) -> Iterable[Any]:
 def _taken(tx: Transaction, record: Any) -> bool:
     """Whether the caller's own id of a record is in use."""
     id = record.external_id
-    return id is not None and bool(tx.find(type(record), Where("external_id", "=", id), limit=1))
+    if id is None:
+        return False
+    named = tx.find(type(record), Where("external_id", "=", id))
+    return any(not isinstance(record, Session) or one.persona == record.persona for one in named)
 
 
 def _join_memory(tx: Transaction, record: Memory, known: Memory | None, now: Any) -> list[Any]:

@@ -18,13 +18,14 @@ from tenuto.deps import Deps
 from tenuto.ingest.observe import DIGEST, EMBED
 from tenuto.ingest.weight import message_importance
 from tenuto.lifecycle.due import ARRIVAL_SLACK, CLOSE_SESSION, RANGE, SPINE, Due, timer
+from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import IDLE
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role, Session, SessionState, SessionStatus
 from tenuto.records.memory import Epistemic, Evidence, Memory, PinKind, Status, Trust
-from tenuto.records.operations import Event, Job
+from tenuto.records.operations import Event
 from tenuto.records.scope import Scope
 from tenuto.records.transfer import Import, Noted, Parsed, Said, Skipped
 from tenuto.transfer.parsing import digest
@@ -175,7 +176,7 @@ def _messages(
     tx.index(*[make_entry(message, key) for message in messages])
     state = _state(deps, tx, scope, messages)
     tx.put(state, *sessions.values())
-    _enqueue(deps, tx, _due(deps, work, messages, list(sessions.values()), state, now), now)
+    enqueue(deps.ids, tx, _due(deps, work, messages, list(sessions.values()), state, now), now)
     return messages
 
 
@@ -194,7 +195,8 @@ def _sessions(
     missing = list({name for name in named if name not in work.sessions})
     for start in range(0, len(missing), CHUNK):
         for session in tx.find(Session, Where("external_id", "in", missing[start : start + CHUNK])):
-            work.sessions[session.external_id or ""] = session
+            if session.persona == scope.persona:
+                work.sessions[session.external_id or ""] = session
     first: dict[str, datetime] = {}
     last: dict[str, datetime] = {}
     turns: dict[str, int] = {}
@@ -282,7 +284,7 @@ def _memories(deps: Deps, scope: Scope, tx: Transaction, work: Work, noted: list
             kept.append(memory)
     tx.index(*[make_entry(memory, key) for memory in kept])
     if kept:
-        _enqueue(deps, tx, [Due(EMBED, EMBED, now)], now)
+        enqueue(deps.ids, tx, [Due(EMBED, EMBED, now)], now)
     return kept
 
 
@@ -377,17 +379,3 @@ def _event(deps: Deps, scope: Scope, run: Import, messages: int, memories: int, 
         persona=scope.persona,
         data={"messages": messages, "memories": memories},
     )
-
-
-def _enqueue(deps: Deps, tx: Transaction, due: list[Due], now: datetime) -> None:
-    for one in due:
-        tx.add(
-            Job(
-                id=deps.ids("job", now),
-                kind=one.kind,
-                created_at=now,
-                run_at=one.run_at,
-                dedupe=one.dedupe or None,
-                payload=one.payload,
-            )
-        )

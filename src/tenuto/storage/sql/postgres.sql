@@ -36,8 +36,8 @@ ORDER BY vector <=> :vector, id LIMIT :limit
 
 -- name: lease_pick
 SELECT user_id, kind FROM jobs
-WHERE status IN ('pending', 'running')
-  AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+WHERE status IN ('pending', 'running') AND run_at <= :now
+  AND (status = 'pending' OR lease_until < :now)
   AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
 ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
 
@@ -45,8 +45,8 @@ ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
 UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
 WHERE user_id = :user AND id IN (
     SELECT id FROM jobs
-    WHERE user_id = :user AND kind = :kind
-      AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+    WHERE status IN ('pending', 'running') AND user_id = :user AND kind = :kind AND run_at <= :now
+      AND (status = 'pending' OR lease_until < :now)
     ORDER BY run_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
 RETURNING user_id, id, {job_columns}
 
@@ -56,10 +56,12 @@ WHERE (:status::text = '' OR status = :status) AND (:user::text = '' OR user_id 
 ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: unfinished_jobs
-SELECT count(*) FROM jobs
-WHERE status IN ('pending', 'running') AND (:user::text = '' OR user_id = :user)
-  AND (status = 'running' OR run_at <= :now)
-  AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
+SELECT count(*) FROM (
+    SELECT user_id, kind FROM jobs WHERE status IN ('pending', 'running') AND status = 'pending' AND run_at <= :now
+    UNION ALL
+    SELECT user_id, kind FROM jobs WHERE status = 'running'
+) AS unfinished
+WHERE (:user::text = '' OR user_id = :user) AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
 
 -- name: lock_address
 SELECT pg_advisory_xact_lock(hashtextextended(:place, 1))

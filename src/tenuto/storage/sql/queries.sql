@@ -77,9 +77,10 @@ WHERE user_id = :user AND kind = :kind AND id = :id
 DELETE FROM entries WHERE user_id = :user AND kind = :kind AND id = :id
 
 -- name: lease_pick
-SELECT user_id, kind FROM jobs
-WHERE status IN ('pending', 'running')
-  AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+-- A leased job was due when it was taken, so all that can be taken lies before now in the index of what is unfinished.
+SELECT user_id, kind FROM jobs INDEXED BY jobs_due
+WHERE status IN ('pending', 'running') AND run_at <= :now
+  AND (status = 'pending' OR lease_until < :now)
   AND kind IN (SELECT value FROM json_each(:kinds))
 ORDER BY run_at, id LIMIT 1
 
@@ -87,10 +88,26 @@ ORDER BY run_at, id LIMIT 1
 UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
 WHERE user_id = :user AND id IN (
     SELECT id FROM jobs
-    WHERE user_id = :user AND kind = :kind
-      AND ((status = 'pending' AND run_at <= :now) OR (status = 'running' AND lease_until < :now))
+    WHERE status IN ('pending', 'running') AND user_id = :user AND kind = :kind AND run_at <= :now
+      AND (status = 'pending' OR lease_until < :now)
     ORDER BY run_at, id LIMIT :limit)
 RETURNING user_id, id, {job_columns}
+
+-- name: ahead_jobs
+SELECT count(*) FROM jobs WHERE status IN ('pending', 'running')
+  AND ((status = 'running' AND lease_until > :lease) OR (status = 'pending' AND created_at > :created)
+    OR (status = 'pending' AND attempts > 0 AND run_at > :retry))
+
+-- name: mend_jobs
+UPDATE jobs SET
+    run_at = CASE
+        WHEN status = 'pending' AND created_at > :created AND run_at > created_at THEN :now + run_at - created_at
+        WHEN run_at > :now THEN :now ELSE run_at END,
+    created_at = CASE WHEN status = 'pending' AND created_at > :created THEN :now ELSE created_at END,
+    lease_until = CASE WHEN status = 'running' THEN :now - 1 ELSE lease_until END
+WHERE status IN ('pending', 'running')
+  AND ((status = 'running' AND lease_until > :lease) OR (status = 'pending' AND created_at > :created)
+    OR (status = 'pending' AND attempts > 0 AND run_at > :retry))
 
 -- name: renew_job
 UPDATE jobs SET lease_until = :until WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
@@ -116,9 +133,13 @@ WHERE (:status = '' OR status = :status) AND (:user = '' OR user_id = :user)
 ORDER BY created_at DESC, id DESC LIMIT :limit
 
 -- name: unfinished_jobs
-SELECT count(*) FROM jobs
-WHERE status IN ('pending', 'running') AND (:user = '' OR user_id = :user)
-  AND (status = 'running' OR run_at <= :now) AND kind IN (SELECT value FROM json_each(:kinds))
+SELECT count(*) FROM (
+    SELECT user_id, kind FROM jobs INDEXED BY jobs_due
+    WHERE status IN ('pending', 'running') AND status = 'pending' AND run_at <= :now
+    UNION ALL
+    SELECT user_id, kind FROM jobs WHERE status = 'running'
+) AS unfinished
+WHERE (:user = '' OR user_id = :user) AND kind IN (SELECT value FROM json_each(:kinds))
 
 -- name: idle_sessions
 SELECT user_id, id FROM sessions WHERE status = 'open' AND last_activity_at < :before

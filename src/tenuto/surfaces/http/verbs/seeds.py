@@ -149,8 +149,9 @@ def session_of(person: UserMemory, session_id: str) -> Session:
     """The session that the caller means, by their own id or ours."""
     wanted = clean.storable(session_id, what="session id")
     with person._deps.store.reading(person.id) as reader:
-        found = reader.find(Session, Where("external_id", "=", wanted), limit=1)
-        session = found[0] if found else reader.get(Session, wanted)
+        found = reader.find(Session, Where("external_id", "=", wanted))
+        own = [one for one in found if one.persona == person.scope.persona]
+        session = next(iter(own or found), None) or reader.get(Session, wanted)
     if session is None:
         raise NotFound(f"There is no session {session_id!r} for this user.", code="session_not_found")
     return session

@@ -1,0 +1,126 @@
+"""What one message costs as history grows, and which kind of work takes it.
+
+Processor time on a file in memory and with an embedder of words: neither the disk, nor the encoder, nor whatever else
+the machine does drowns what is measured. Each kind of job is timed on its own; ``jobs`` is what leasing and finishing
+them takes. The last line is how much dearer the last step is than the first.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from random import Random
+
+from tests.flows.talk import days, line
+from tests.flows.world import START, Clock, WordEmbedder
+
+import tenuto
+from tenuto.deps import Deps
+from tenuto.handlers import HANDLERS
+from tenuto.jobs import Handler, Runner
+from tenuto.records.conversation import Summary
+from tenuto.records.memory import Memory
+from tenuto.records.operations import Job
+
+Day = tuple[datetime, list[tuple[datetime, str, str]]]
+
+
+@dataclass
+class Step:
+    """Seconds of processor time since the last row."""
+
+    observed: list[float] = field(default_factory=list)
+    worked: float = 0.0
+    by_kind: Counter[str] = field(default_factory=Counter)
+
+
+def cost(messages: int, step: int, *, endless: bool = False) -> None:
+    """Print a row for every ``step`` messages: of daily talk, or of one session that never ends."""
+    clock, spent = Clock(), Step()
+    rows: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as place:
+        store = tenuto.open(f"{place}/cost.db", clock=clock, embedder=WordEmbedder(), background=False)
+        runner = Runner(store.deps, {kind: _timed(kind, handler, spent) for kind, handler in HANDLERS.items()})
+        coach = store.user("ana", persona="coach")
+        said = 0
+        for night, lines in _endless() if endless else _daily():
+            for at, role, text in lines:
+                clock.now = at
+                begin = time.process_time()
+                coach.observe(text, role=role)
+                spent.observed.append(time.process_time() - begin)
+                said += 1
+            clock.now = night
+            begin = time.process_time()
+            runner.drain()
+            spent.worked += time.process_time() - begin
+            if len(spent.observed) >= step:
+                rows.append(_row(store, said, spent))
+                spent.observed, spent.worked = [], 0.0
+                spent.by_kind.clear()
+            if said >= messages:
+                break
+        runner.stop()
+        store.close()
+    _summary(rows)
+
+
+def _timed(kind: str, handler: Handler, spent: Step) -> Handler:
+    def timed(deps: Deps, user: str, jobs: list[Job]) -> None:
+        begin = time.process_time()
+        handler(deps, user, jobs)
+        spent.by_kind[kind] += time.process_time() - begin  # type: ignore[assignment]
+
+    return timed
+
+
+def _daily() -> Iterator[Day]:
+    for day, lines in enumerate(days(11, START, 100_000)):
+        yield START + timedelta(days=day + 1), lines
+
+
+def _endless() -> Iterator[Day]:
+    """Somebody who says something every ten minutes, day and night, for ever; work runs after every tenth message."""
+    random, at, said = Random(11), START, 0
+    while True:
+        lines = []
+        for _ in range(10):
+            at += timedelta(minutes=random.uniform(1, 20))
+            lines.append((at, "user" if said % 2 == 0 else "assistant", line(random, said % 2 == 0, (at - START).days)))
+            said += 1
+        yield at, lines
+
+
+def _row(store: tenuto.Tenuto, said: int, spent: Step) -> dict[str, float]:
+    with store.deps.store.reading("ana") as reader:
+        memories, summaries = reader.count(Memory), reader.count(Summary)
+    most = statistics.quantiles(spent.observed, n=20)[18]
+    per = 1e3 / len(spent.observed)
+    kinds = {kind: seconds * per for kind, seconds in spent.by_kind.most_common()}
+    kinds["jobs"] = spent.worked * per - sum(kinds.values())
+    row = {"observe": statistics.median(spent.observed) * 1e3, "background": spent.worked * per, **kinds}
+    print(
+        f"{said:>7,} messages, {memories:,} memories, {summaries:,} summaries: observe {row['observe']:.2f} ms "
+        f"(p95 {most * 1e3:.2f}), background {row['background']:.2f} ms per message\n        "
+        + "  ".join(f"{kind} {cost:.2f}" for kind, cost in kinds.items()),
+        flush=True,
+    )
+    return row
+
+
+def _summary(rows: list[dict[str, float]]) -> None:
+    if len(rows) < 2:
+        return
+    first, last = rows[0], rows[-1]
+    rest = [sum(cost for kind, cost in row.items() if kind not in ("observe", "background", "digest")) for row in rows]
+    print(
+        f"last step over first: observe {last['observe'] / first['observe']:.2f}, "
+        f"background {last['background'] / first['background']:.2f}, "
+        f"without the digest {rest[-1] / rest[0]:.2f} ({rest[0]:.2f} to {rest[-1]:.2f} ms)"
+    )
