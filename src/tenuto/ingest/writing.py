@@ -18,7 +18,8 @@ from tenuto.deps import Deps
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.echo import echoes
 from tenuto.ingest.entities import SELF
-from tenuto.ingest.reconcile import OPPOSITE, Decision, Known, reconcile
+from tenuto.ingest.reconcile import OPPOSITE, Decision, reconcile
+from tenuto.ingest.retire import Known
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.recall.entry import Indexed, make_entry
 from tenuto.records.base import evolve
