@@ -8,20 +8,23 @@ there is one way in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from tenuto.deps import Deps
+from tenuto.ingest import quarantine
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.echo import echoes
-from tenuto.ingest.reconcile import OPPOSITE, Decision, Known, reconcile
+from tenuto.ingest.entities import SELF
+from tenuto.ingest.reconcile import OPPOSITE, Decision, reconcile
+from tenuto.ingest.retire import Known
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.recall.entry import Indexed, make_entry
 from tenuto.records.base import evolve
-from tenuto.records.memory import RECALLED, Memory, PinKind, Status, Trust
+from tenuto.records.memory import RECALLED, Entity, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
 
 NEAR = 12
@@ -84,6 +87,10 @@ def settle(
     writing: Writing, candidate: Candidate, vector: Vectors | None, *, guard_echo: bool = False
 ) -> tuple[WriteResult, Memory | None]:
     """Write one candidate; what came of it, and the memory that holds it now."""
+    candidate = _standing(writing, candidate)
+    flood = _flood(writing, candidate)
+    if flood:
+        candidate = _held(candidate)
     known = _known(writing, candidate, vector)
     calibration = writing.deps.embedder.calibration
     if guard_echo:
@@ -107,7 +114,43 @@ def settle(
         calibration=calibration,
         policy=writing.deps.policy.memory,
     )
-    return _write(writing, candidate, decision, vector)
+    result, memory = _write(writing, candidate, decision, vector)
+    if flood and result.act is Act.INSERTED and memory is not None:
+        writing.event("memory.quarantined", "memory", memory.id, actor="system", reason="rate")
+        result = replace(result, reason=quarantine.REASON)
+    return result, memory
+
+
+def _flood(writing: Writing, candidate: Candidate) -> bool:
+    """Whether the candidate's source has brought too much lately; see :mod:`tenuto.ingest.quarantine`."""
+    policy, now, tx = writing.deps.policy.quarantine, writing.now, writing.tx
+    if candidate.trust in quarantine.NEVER or candidate.status is Status.CANDIDATE:
+        return False
+    of_source, began = Where("source", "=", candidate.source), now - policy.window
+    if tx.count(Memory, of_source, Where("created_at", ">", began)) < policy.least:
+        return False
+    recent = tx.find(Memory, of_source, Where("created_at", ">", began), order="created_at")
+    near = quarantine.close_by(recent, candidate.at, policy)
+    if near < policy.least:
+        return False
+    since = Where("created_at", ">", now - policy.history), Where("created_at", "<=", began)
+    return quarantine.held(near, tx.find(Memory, of_source, *since), policy)
+
+
+def _held(candidate: Candidate) -> Candidate:
+    marks = {**candidate.metadata, quarantine.MARK: "rate"}
+    return replace(candidate, status=Status.CANDIDATE, pin=None, should_do=None, metadata=marks)
+
+
+def _standing(writing: Writing, candidate: Candidate) -> Candidate:
+    """The candidate about the entity that stands, where the one it names was merged into another."""
+    id, seen = candidate.subject, {candidate.subject}
+    while id != SELF and (entity := writing.tx.get(Entity, id)) is not None and entity.merged_into:
+        if entity.merged_into in seen:
+            break
+        id = entity.merged_into
+        seen.add(id)
+    return candidate if id == candidate.subject else replace(candidate, subject=id)
 
 
 def _write(
