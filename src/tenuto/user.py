@@ -31,6 +31,7 @@ from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
 from tenuto.ports import KeyedModel, Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.providers.embed_speed import seconds_to_embed
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
@@ -383,8 +384,12 @@ class UserMemory:
         timezone: str = "UTC",
     ) -> Estimate:
         """What an import would bring, from when, and what it would cost; nothing is written."""
-        names = [me] if isinstance(me, str) else list(me)
-        return estimate_file(self._deps, self._scope, path, format=format, names=names, timezone=timezone)
+        names, sample = [me] if isinstance(me, str) else list(me), list[str]()
+        found = estimate_file(
+            self._deps, self._scope, path, format=format, names=names, timezone=timezone, sample=sample
+        )  # fmt: skip
+        found.embedding_seconds = seconds_to_embed(self._deps.embedder, sample, found.messages + found.memories)
+        return found
 
     def imports(self) -> list[Import]:
         """What was imported, newest first."""
