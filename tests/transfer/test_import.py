@@ -153,7 +153,7 @@ def test_an_estimate_is_priced_and_asks_no_remote_embedder(tmp_path: Path) -> No
 
 def test_the_sample_that_is_timed_is_small_and_from_all_over() -> None:
     at, sample = datetime(2024, 1, 1, tzinfo=UTC), list[str]()
-    said = (Said(id=str(n), content=str(n), role=Role.USER, at=at, thread="t") for n in range(10_000))
+    said = (Said(id=str(n), content=str(n), role=Role.USER, at=at, thread="t", mine=True) for n in range(10_000))
     assert estimate(said, "jsonl", "x", sample=sample).messages == 10_000
     assert SAMPLE <= len(sample) <= 2 * SAMPLE
     assert int(sample[0]) == 0 and int(sample[-1]) > 9_000

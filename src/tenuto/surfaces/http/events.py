@@ -112,15 +112,17 @@ class _Reader:
 
     async def _run(self) -> None:
         while True:
+            self._new.clear()
             newest = await run_in_threadpool(self._newest)
             for queue, after in list(self.queues.items()):
                 self.queues[queue] = newest if after is None else after
-            for start in sorted({after for after in self.queues.values() if after is not None and after < newest}):
+            behind = sorted({after for after in self.queues.values() if after is not None and after < newest})
+            for start in behind:
                 await self._deliver(start, await run_in_threadpool(self._read, start))
+            if behind:  # what follows at once travels together
+                await asyncio.sleep(self._store.deps.policy.context.batch.total_seconds())
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._new.wait(), self._policy.poll.total_seconds())
-            await asyncio.sleep(self._store.deps.policy.context.batch.total_seconds())
-            self._new.clear()
 
     async def _deliver(self, start: int, events: list[Event]) -> None:
         for queue, after in list(self.queues.items()):
