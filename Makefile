@@ -27,7 +27,7 @@ PACK_SOURCES := $(addprefix packages/tenuto-minilm/,pyproject.toml hatch_build.p
 # uv is fast; pip is the way out on a machine whose package index only pip knows.
 install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
 
-.PHONY: help demo test check lint types imports format unit docs model-test bench pack setup setup-test lock clean fuzz chromium mcp-inspector
+.PHONY: help demo test check lint types imports format unit docs model-test bench pack setup setup-test lock clean fuzz reliability chromium mcp-inspector
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,10 @@ chromium: ## the browser that the page's tests drive
 
 fuzz: setup-test ## 10,000 requests made from the server's own schema
 	TENUTO_TEST_CASES=10000 $(BIN)/python -m pytest tests/surfaces/test_schemathesis.py --timeout=3600 $(PYTEST_ARGS)
+
+reliability: setup-test ## the fault campaign in full: hours; ROWS="--rows 12" or "--seconds 600" for less
+	@$(BIN)/python -m pip install -q --upgrade --target build/fuzz/site atheris || true
+	PYTHONPATH=build/fuzz/site $(BIN)/python -m tests.reliability $(ROWS)
 
 mcp-inspector: setup ## list the MCP tools with the official inspector (needs npx)
 	npx -y @modelcontextprotocol/inspector --cli $(BIN)/tenuto --method tools/list -- --db build/inspector.db mcp

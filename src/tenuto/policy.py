@@ -313,7 +313,7 @@ class TrajectoryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class JobPolicy:
-    lease: timedelta = timedelta(seconds=60)
+    lease: timedelta = timedelta(seconds=25)
     """A worker holds a job for this long before another may take it; it is renewed during the work."""
     attempts: int = 5
     """Tries before a job is failed for good."""

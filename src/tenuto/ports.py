@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tenuto.policy import Calibration
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
-from tenuto.records.operations import Entry, EntryKind, Job
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Job
 from tenuto.records.scope import User
 
 T = TypeVar("T")
@@ -80,6 +80,9 @@ class Reader(Protocol):
 
     def entries_since(self, seq: int, limit: int) -> list[Entry]:
         """Index entries with a larger ``seq``, oldest first. A changed entry has a new ``seq``."""
+
+    def entry_rows(self, seq: int, limit: int) -> EntryRows:
+        """The same as columns: many at once, with no object for each."""
 
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         """Entries that have no vector of ``model`` yet, newest first."""

@@ -22,6 +22,7 @@ from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
+from tenuto.lifecycle.anew import make_anew
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
@@ -454,7 +455,11 @@ class UserMemory:
 
     def unmerge_user(self, merge_id: str) -> UserMerge:
         """Give both accounts back as they were, plus what came since."""
-        return joining.unmerge(self._deps, self._scope, merge_id)
+        undone = joining.unmerge(self._deps, self._scope, merge_id)
+        for user in (self.id, undone.other):
+            make_anew(self._deps, user, undone.created_at)
+        self._wake()
+        return undone
 
     # --- typed work ---------------------------------------------------------------------------------------------------
 

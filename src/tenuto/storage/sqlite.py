@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,9 @@ class SqliteEngine:
     def unpack_vector(self, value: Any) -> bytes | None:
         return value if value is None else bytes(value)
 
+    def unpack_vectors(self, values: Sequence[Any]) -> Sequence[bytes | None]:
+        return values
+
     def nearest(
         self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
     ) -> Sequence[tuple[str, float]]:
@@ -140,10 +143,12 @@ class SqliteEngine:
                 return
             self._closed = True
             with self._idle_lock:
-                for connection in self._idle:
-                    connection.raw.close()
+                closing = [*self._idle, self._writer]
                 self._idle.clear()
-            self._writer.raw.close()
+            for connection in closing:
+                # Closing moves the log into the file. Where that fails, the log stays, and nothing is lost.
+                with suppress(apsw.Error):
+                    connection.raw.close()
 
     def _ensure_open(self) -> None:
         if self._closed:

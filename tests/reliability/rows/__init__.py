@@ -1,0 +1,1 @@
+"""The rows of the scorecard, by what they are about."""
