@@ -13,7 +13,7 @@ from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
-from tenuto.errors import NotFound, SettingError
+from tenuto.errors import InputError, NotFound, SettingError
 from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
@@ -289,7 +289,9 @@ class UserMemory:
         self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
     ) -> list[Summary]:
         """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
-        where = [Where("kind", "=", SummaryKind(kind))] if kind else []
+        if kind is not None and kind not in set(SummaryKind):
+            raise InputError(f"Unknown kind {kind!r}: use one of {', '.join(SummaryKind)}.", code="kind_unknown")
+        where = [Where("kind", "=", kind)] if kind else []
         where += [Where("session_id", "=", session_id)] if session_id else []
         where += [] if versions else [Where("current", "=", True)]
         with self._deps.store.reading(self.id) as reader:
