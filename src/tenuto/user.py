@@ -192,7 +192,8 @@ class UserMemory:
     def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
 
-        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source,
+        message (where it was said).
         """
         return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
 

@@ -242,6 +242,15 @@ def test_the_routes_by_other_names(server: Served) -> None:
     assert stats["totalMessages"] == 4 and stats["averageImportanceScore"] > 0
     assert datetime.fromisoformat(stats["oldestMessage"]) <= datetime.now(UTC)
     assert server.client.get("/api/memory/stats/nope", headers=as_ana).status_code == 404
+    asked = {"session_id": "session-456", "content": "Dad takes metformin", "source_message_id": "msg-2"}
+    pin = server.client.post("/api/memory/pins", json=asked, headers=as_ana).json()
+    assert (pin["source_message_id"], pin["importance_score"], pin["pin_type"]) == ("msg-2", 5.0, "manual")
+    listed = server.client.get("/api/memory/pins/session-456", headers=as_ana).json()["items"]
+    assert [row["source_message_id"] for row in listed if row["id"] == pin["id"]] == ["msg-2"], "it was stored"
+    (evidence,) = server.store.user("ana").memory(pin["id"]).evidence
+    assert server.store.user("ana").get("messages", evidence.message_id).external_id == "msg-2"
+    nowhere = server.client.post("/api/memory/pins", json={**asked, "source_message_id": "msg-99"}, headers=as_ana)
+    assert nowhere.status_code == 404 and nowhere.json()["code"] == "message_not_found"
 
 
 def test_erasing_needs_the_name_twice_and_takes_the_keys_along(server: Served) -> None:
