@@ -64,7 +64,7 @@ def packed_tokens(record: Indexed, key: bytes = b"") -> bytes:
 
 def _around(record: Indexed) -> list[str]:
     marks = _marks(record.speaker) if isinstance(record, Message) and record.speaker else ()
-    names = [token for name in _names(record) for token in words.tokens(name)]
+    names = [token for name in _names(record) for token in _name_tokens(name)]
     return [*marks, *names, *_day_tokens(moment_of(record).date())]
 
 
@@ -76,6 +76,11 @@ def speaker_marks(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def _marks(speaker: str) -> tuple[str, ...]:
     return tuple(speaker_marks(speaker))
+
+
+@lru_cache(maxsize=4096)
+def _name_tokens(name: str) -> tuple[str, ...]:
+    return tuple(words.tokens(name))
 
 
 @lru_cache(maxsize=4096)
