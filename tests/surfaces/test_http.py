@@ -15,12 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tenuto.ingest.model_extract import spent_by_day
 from tenuto.records.access import Replay
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
 from tenuto.surfaces.http.watch import Metrics
+from tenuto.testing.fakes import FakeClock, ScriptedModel
 from tenuto.workflow import Field, define
-from tests.surfaces.kit import Served, bearer, listening, make_store
+from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
 
 def test_pages_hold_every_row_once_while_rows_come(server: Served) -> None:
@@ -324,3 +326,28 @@ def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
     unknown = server.client.post("/api/sessions/x/messages", json={"text": "hi", "workflow": "no"}, headers=as_ana)
     assert unknown.status_code == 404
     assert server.client.get("/api/sessions/x/messages", headers=as_ana).status_code == 404, "nothing was written"
+
+
+def test_costs_are_counted_by_day_and_shown_to_the_operator() -> None:
+    """What extraction asked of a model on two days, for two users; days and money add up, and nobody else sees them."""
+    clock = FakeClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+    model = ScriptedModel(lambda system, user: '{"memories": []}')
+    store = make_store(
+        clock=clock, model=model, policy={"memory": {"model_input_price": 1000.0, "model_output_price": 2000.0}}
+    )
+    with served(store) as server:
+        for day in range(2):
+            for user in ("ana", "ben"):
+                store.user(user).observe(f"My sister Mia, number {day}, has moved to Lisbon with her three cats.")
+            store.settle()
+            clock.advance(days=1)
+        costs = server.get("/api/costs").json()
+        assert list(costs) == ["2026-03-01", "2026-03-02"]
+        assert all(spent["tokens"] > 0 and spent["money"] > 0 for spent in costs.values())
+        own = spent_by_day
+        with store.deps.store.reading("ana") as ana, store.deps.store.reading("ben") as ben:
+            both = [own(ana)["2026-03-01"].tokens, own(ben)["2026-03-01"].tokens]
+        assert sum(both) == costs["2026-03-01"]["tokens"] and min(both) > 0
+        assert server.get("/api/costs", caller="app").status_code == 403
+        page = server.get("/system")
+        assert page.status_code == 200 and "Tokens of the model, day by day" in page.text and "money" in page.text

@@ -81,8 +81,7 @@ def _grid(low: float, high: float, y: AtValue) -> Markup:
     rows = [low + step * n for n in range(int((high - low) / step + 1e-9) + 1)]
     return Markup("").join(
         Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
-            '<text class="tick" x="{}" y="{:.1f}">{}</text>'
+            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text class="tick" x="{}" y="{:.1f}">{}</text>'
         ).format(LEFT, WIDTH - RIGHT, y(value), y(value), LEFT - 8, y(value) + 4, f"{value:g}".replace("-", "−"))
         for value in rows
     )
