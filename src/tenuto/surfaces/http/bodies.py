@@ -152,6 +152,7 @@ class Remember(Body):
     should_not_do: str | None = None
     at: AwareDatetime | None = None
     source: Name = "direct"
+    message: Name | None = Field(None, description="Where it was said, by your id or ours: becomes the evidence.")
 
 
 class Given(Body):
