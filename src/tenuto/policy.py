@@ -337,6 +337,8 @@ class ModelPolicy:
     """Longest wait for an answer of a model."""
     retries: int = 2
     """Further tries after a failure that may pass."""
+    price: float | None = None
+    """What a million tokens that the model reads cost, in your currency; only estimates use it."""
     prompts: str = ""
     """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
     hosts: tuple[str, ...] = ()

@@ -91,6 +91,7 @@ ROWS: dict[str, str] = {
     "POST /api/identify": "app",
     "GET /api/examine": "admin",
     "GET /api/check": "admin",
+    "GET /api/costs": "admin",
     "GET /api/unembedded": "admin",
     "POST /api/curate": "admin",
     "POST /api/jobs/{id}/retry": "admin",

@@ -15,12 +15,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tenuto.ingest.model_extract import spent_by_day
 from tenuto.records.access import Replay
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
 from tenuto.surfaces.http.watch import Metrics
+from tenuto.testing.fakes import FakeClock, ScriptedModel
 from tenuto.workflow import Field, define
-from tests.surfaces.kit import Served, bearer, listening, make_store
+from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
 
 def test_pages_hold_every_row_once_while_rows_come(server: Served) -> None:
@@ -242,6 +244,15 @@ def test_the_routes_by_other_names(server: Served) -> None:
     assert stats["totalMessages"] == 4 and stats["averageImportanceScore"] > 0
     assert datetime.fromisoformat(stats["oldestMessage"]) <= datetime.now(UTC)
     assert server.client.get("/api/memory/stats/nope", headers=as_ana).status_code == 404
+    asked = {"session_id": "session-456", "content": "Dad takes metformin", "source_message_id": "msg-2"}
+    pin = server.client.post("/api/memory/pins", json=asked, headers=as_ana).json()
+    assert (pin["source_message_id"], pin["importance_score"], pin["pin_type"]) == ("msg-2", 5.0, "manual")
+    listed = server.client.get("/api/memory/pins/session-456", headers=as_ana).json()["items"]
+    assert [row["source_message_id"] for row in listed if row["id"] == pin["id"]] == ["msg-2"], "it was stored"
+    (evidence,) = server.store.user("ana").memory(pin["id"]).evidence
+    assert server.store.user("ana").get("messages", evidence.message_id).external_id == "msg-2"
+    nowhere = server.client.post("/api/memory/pins", json={**asked, "source_message_id": "msg-99"}, headers=as_ana)
+    assert nowhere.status_code == 404 and nowhere.json()["code"] == "message_not_found"
 
 
 def test_erasing_needs_the_name_twice_and_takes_the_keys_along(server: Served) -> None:
@@ -315,3 +326,28 @@ def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
     unknown = server.client.post("/api/sessions/x/messages", json={"text": "hi", "workflow": "no"}, headers=as_ana)
     assert unknown.status_code == 404
     assert server.client.get("/api/sessions/x/messages", headers=as_ana).status_code == 404, "nothing was written"
+
+
+def test_costs_are_counted_by_day_and_shown_to_the_operator() -> None:
+    """What extraction asked of a model on two days, for two users; days and money add up, and nobody else sees them."""
+    clock = FakeClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+    model = ScriptedModel(lambda system, user: '{"memories": []}')
+    store = make_store(
+        clock=clock, model=model, policy={"memory": {"model_input_price": 1000.0, "model_output_price": 2000.0}}
+    )
+    with served(store) as server:
+        for day in range(2):
+            for user in ("ana", "ben"):
+                store.user(user).observe(f"My sister Mia, number {day}, has moved to Lisbon with her three cats.")
+            store.settle()
+            clock.advance(days=1)
+        costs = server.get("/api/costs").json()
+        assert list(costs) == ["2026-03-01", "2026-03-02"]
+        assert all(spent["tokens"] > 0 and spent["money"] > 0 for spent in costs.values())
+        own = spent_by_day
+        with store.deps.store.reading("ana") as ana, store.deps.store.reading("ben") as ben:
+            both = [own(ana)["2026-03-01"].tokens, own(ben)["2026-03-01"].tokens]
+        assert sum(both) == costs["2026-03-01"]["tokens"] and min(both) > 0
+        assert server.get("/api/costs", caller="app").status_code == 403
+        page = server.get("/system")
+        assert page.status_code == 200 and "Tokens of the model, day by day" in page.text and "money" in page.text

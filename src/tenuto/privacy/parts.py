@@ -144,6 +144,18 @@ def _take(deps: Deps, tx: Transaction, scope: Scope, part: Part) -> Taken:
         brought = [one.id for one in tx.find(Import) if one.source == part.id]
         tx.remove(Import, *brought)
         taken.gone("imports", brought)
+    tx.put(
+        Event(
+            id=deps.ids("evt", now),
+            kind="part.removed",
+            at=now,
+            subject_kind=part.kind,
+            subject_id=part.id,
+            channel=scope.channel,
+            persona=scope.persona,
+            data=dict(taken.counts()),
+        )
+    )
     return taken
 
 

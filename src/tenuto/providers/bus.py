@@ -2,8 +2,8 @@
 
 A publication carries the user and the number of the newest event, nothing that was said; who hears it reads the events
 from the store. So nothing is lost when a publication is: listeners look on their own from time to time as well, and
-everything here may fail without harm. The first publication goes out at once; those that follow within ``window``
-travel together.
+everything here may fail without harm. The first publication goes out at once; those that follow within half of
+``window`` travel together. Only half, because whoever hears it waits up to a ``window`` of its own.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class RemoteBus:
 
     def __init__(self, window: timedelta) -> None:
         self._local = LocalBus()
-        self._window = window.total_seconds()
+        self._window = window.total_seconds() / 2
         self._lock = threading.Lock()
         self._waiting: dict[str, int] = {}
         self._something = threading.Event()

@@ -105,6 +105,7 @@ class Switch(Body):
 class OutreachChange(Body):
     on: bool | None = None
     made: bool = Field(False, description="Contact was made just now.")
+    timezone: str | None = Field(None, max_length=64, description="Where the user lives.", examples=["Europe/Rome"])
 
 
 class Retention(Body):
@@ -184,6 +185,7 @@ class Remember(Body):
     should_not_do: str | None = None
     at: AwareDatetime | None = None
     source: Name = "direct"
+    message: Name | None = Field(None, description="Where it was said, by your id or ours: becomes the evidence.")
 
 
 class Given(Body):

@@ -45,6 +45,12 @@ class KeyMade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DayCost:
+    tokens: float
+    money: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Count:
     count: int
 
@@ -132,6 +138,12 @@ def check(store: Store) -> Response:
 def unembedded(store: Store) -> Response:
     """How many entries wait for a vector of the current model."""
     return answer(Count(count=store.unembedded()))
+
+
+@routes.get("/costs", response_model=dict[str, DayCost], **needs(Need.ADMIN, about_user=False))
+def costs(store: Store) -> Response:
+    """What the model cost on each of the last days (UTC), all users together."""
+    return answer(store.costs())
 
 
 @routes.post("/curate", response_model=list[CurateReport], **needs(Need.ADMIN, about_user=False))
