@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenuto.ingest import patterns as p
-from tenuto.ingest.facts import Fact, Rule, compiled, known_allergen, made_of
+from tenuto.ingest.checks import known_allergen
+from tenuto.ingest.facts import Fact, Rule, compiled, made_of
 from tenuto.ingest.sentences import Sentence, Speech
 
 MOST = 24

@@ -28,8 +28,10 @@ from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
 
 NEAR = 12
 """Closest memories that a candidate is compared with."""
-BESIDE = 64
-"""Memories of the same key that are looked at."""
+BESIDE = 24
+"""Memories of the same key that are looked at, the latest first."""
+UNSAID = 64
+"""Latest memories that a change is held against while there are no vectors."""
 LIVE = (*RECALLED, Status.CANDIDATE)
 
 
@@ -157,13 +159,17 @@ def _refused(candidate: Candidate, reason: str, id: str | None, act: Act = Act.R
 
 
 def _known(writing: Writing, candidate: Candidate, vector: Vectors | None) -> list[Known]:
-    """What stands beside a candidate: its slot, its key, the opposite attribute, and what is near in meaning."""
+    """What stands beside a candidate: its slot, its key, the opposite attribute, and what is near in meaning.
+
+    What has no attribute shares its key with half of everything, so there only meaning tells.
+    """
     tx = writing.tx
     live = Where("status", "in", [status.value for status in LIVE])
     found: dict[str, Memory] = {}
-    if candidate.slot is not None:
-        found |= _by_id(tx.find(Memory, Where("slot", "=", candidate.slot), limit=2))
-    found |= _by_id(tx.find(Memory, Where("key", "=", candidate.key), live, order="-updated_at", limit=BESIDE))
+    if (slot := candidate.slot) is not None:
+        found |= _by_id(tx.find(Memory, Where("slot", "=", slot), limit=2))
+    if candidate.attribute is not None or vector is None:
+        found |= _by_id(tx.find(Memory, Where("key", "=", candidate.key), live, order="-updated_at", limit=BESIDE))
     if candidate.attribute in OPPOSITE:
         key = candidate.key.rsplit("|", 1)[0] + "|" + OPPOSITE[candidate.attribute]
         found |= _by_id(tx.find(Memory, Where("key", "=", key), live, order="-updated_at", limit=BESIDE))
@@ -174,7 +180,7 @@ def _known(writing: Writing, candidate: Candidate, vector: Vectors | None) -> li
         missing = [id for id in near if id not in found]
         found |= {id: memory for id, memory in tx.get_many(Memory, missing).items() if memory.status in LIVE}
     elif candidate.change:
-        found |= _by_id(tx.find(Memory, live, order="-updated_at", limit=BESIDE))
+        found |= _by_id(tx.find(Memory, live, order="-updated_at", limit=UNSAID))
     return [Known(memory, near.get(id, 0.0)) for id, memory in found.items()]
 
 

@@ -26,5 +26,6 @@ def nearest(rows: list[tuple[str, bytes]], vector: Vectors, limit: int) -> list[
     matrix = np.frombuffer(b"".join(data for _, data in rows), dtype="<f2").reshape(len(rows), -1).astype(np.float32)
     norms = np.linalg.norm(matrix, axis=1) * float(np.linalg.norm(vector))
     scores = (matrix @ vector.reshape(-1).astype(np.float32)) / np.where(norms > 0, norms, 1.0)
-    order = sorted(range(len(rows)), key=lambda i: (-float(scores[i]), rows[i][0]))[:limit]
+    likely = range(len(rows)) if len(rows) <= limit else np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+    order = sorted((int(i) for i in likely), key=lambda i: (-float(scores[i]), rows[i][0]))[:limit]
     return [(rows[i][0], float(scores[i])) for i in order]
