@@ -39,6 +39,8 @@ class Rule:
     """The value is a list; each part becomes a memory of its own."""
     commas: bool = False
     """A comma belongs to the value ("Austin, Texas")."""
+    cue: str = ""
+    """What must occur in a sentence for a vital rule to be tried."""
     vital: bool = False
     """Life-critical: looked for in whole sentences of every kind by :mod:`tenuto.ingest.vital`."""
 
