@@ -35,6 +35,7 @@ QUICK: dict[str, list[list[str]]] = {
     ],
     "proxy": [["--messages", "200", "--requests", "40"]],
     "cache": [["--turns", "5", "--conversations", "1"]],
+    "sync": [["--messages", "20"]],
 }
 """Arguments of the quick form, one list per run; a bench that is not named here runs without arguments."""
 NEEDS_DATA = {"recall", "cache", "extraction"}

@@ -39,6 +39,10 @@ SAID = 0.5
 SPENT = "model_spent"
 
 
+DAYS_KEPT = 60
+"""Days of spending that are kept for each user."""
+
+
 class Spent(NamedTuple):
     """What extraction cost a user today."""
 
@@ -230,9 +234,19 @@ def spent_today(reader: Reader, now: datetime) -> Spent:
     return Spent(int(kept.get("tokens", 0)), float(kept.get("cost", 0.0)))
 
 
+def spent_by_day(reader: Reader) -> dict[str, Spent]:
+    """What extraction spent for this user on each of the last days (UTC)."""
+    profile = reader.profile()
+    kept = (profile.settings.get(SPENT) if profile else None) or {}
+    days = kept.get("days", {}) if isinstance(kept, dict) else {}
+    return {day: Spent(int(tokens), float(cost)) for day, (tokens, cost) in days.items()}
+
+
 def charge(tx: Transaction, now: datetime, spent: Spent) -> None:
     """Add what was spent."""
     profile = tx.profile() or User(user_id=tx.user, created_at=now)
-    total = spent_today(tx, now).plus(spent)
-    kept = {"day": f"{now:%Y-%m-%d}", "tokens": total.tokens, "cost": total.cost}
+    total, today = spent_today(tx, now).plus(spent), f"{now:%Y-%m-%d}"
+    days = {**spent_by_day(tx), today: total}
+    last = {day: list(days[day]) for day in sorted(days)[-DAYS_KEPT:]}
+    kept = {"day": today, "tokens": total.tokens, "cost": total.cost, "days": last}
     tx.set_user(evolve(profile, settings={**profile.settings, SPENT: kept}))

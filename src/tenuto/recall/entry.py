@@ -59,7 +59,14 @@ def entry_tokens(record: Indexed) -> list[str]:
 
 def packed_tokens(record: Indexed, key: bytes = b"") -> bytes:
     """``pack(entry_tokens(record), key)``, the quick way."""
+    if isinstance(record, Message) and not record.speaker:
+        return _day_packed(record.at.date(), key) + words.packed(record.content, key)
     return words.pack(_around(record), key) + words.packed(record.content, key)
+
+
+@lru_cache(maxsize=4096)
+def _day_packed(day: date, key: bytes) -> bytes:
+    return words.pack(_day_tokens(day), key)
 
 
 def _around(record: Indexed) -> list[str]:
