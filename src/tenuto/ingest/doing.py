@@ -135,7 +135,7 @@ def complete(
 def _near(writing: Writing, vector: Vectors | None) -> dict[str, float]:
     if vector is None:
         return {}
-    return dict(writing.tx.nearest(EntryKind.TODO, vector, writing.deps.embedder.model, NEAR))
+    return dict(writing.near(EntryKind.TODO, vector, NEAR))
 
 
 def _open(writing: Writing, persona: str | None, near: Mapping[str, float]) -> list[Todo]:

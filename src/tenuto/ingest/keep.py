@@ -24,6 +24,7 @@ from tenuto.ingest.embedding import checked
 from tenuto.ingest.extract import extract
 from tenuto.ingest.extraction import PRONOUN, Extraction, spoken_of
 from tenuto.ingest.names import with_more
+from tenuto.ingest.nearby import nearby
 from tenuto.ingest.obey import obey
 from tenuto.ingest.writing import Writing, settle
 from tenuto.ports import Reader, Vectors, Where
@@ -57,12 +58,16 @@ def keep(deps: Deps, user: str, jobs: list[Job]) -> None:
     items = _prepare(deps, user, list(dict.fromkeys(wanted)))
     if not items:
         return
+    with deps.store.reading(user) as reader:
+        near = nearby(deps, reader) if any(item.vectors for item in items) else None
     with deps.store.writing(user) as tx:
         for item in items:
             receipt = tx.get(Receipt, item.receipt.id)
             if receipt is None or receipt.settled:
                 continue
-            writing = Writing(deps, tx, deps.clock(), channel=item.message.channel, persona=item.message.persona)
+            writing = Writing(
+                deps, tx, deps.clock(), channel=item.message.channel, persona=item.message.persona, nearby=near
+            )
             _settle(writing, replace(item, receipt=receipt))
             writing.finish()
 

@@ -18,10 +18,11 @@ from tenuto.deps import Deps
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.echo import echoes
 from tenuto.ingest.entities import SELF
+from tenuto.ingest.nearby import Nearby
 from tenuto.ingest.reconcile import OPPOSITE, Decision, reconcile
 from tenuto.ingest.retire import Known
 from tenuto.ports import Transaction, Vectors, Where
-from tenuto.recall.entry import Indexed, make_entry
+from tenuto.recall.entry import Indexed, kind_of, make_entry
 from tenuto.records.base import evolve
 from tenuto.records.memory import RECALLED, Entity, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
@@ -45,6 +46,7 @@ class Writing:
     channel: str | None = None
     persona: str | None = None
     vectors: dict[str, Vectors] = field(default_factory=dict)
+    nearby: Nearby | None = None
     unembedded: bool = False
 
     def event(self, kind: str, subject_kind: str, subject_id: str, *, actor: str = "user", **data: Any) -> None:
@@ -69,6 +71,14 @@ class Writing:
         model = None if vector is None else self.deps.embedder.model
         self.tx.index(make_entry(record, self.deps.vault.index_key(self.tx.user), vector=packed, model=model))
         self.unembedded = self.unembedded or vector is None
+        if self.nearby is not None:
+            self.nearby.own[kind_of(record), record.id] = vector
+
+    def near(self, kind: EntryKind, vector: Vectors, limit: int) -> list[tuple[str, float]]:
+        """The closest entries of a kind: out of the index in memory where there is a view of it."""
+        if self.nearby is not None:
+            return self.nearby.find(self.tx, kind, vector, limit)
+        return self.tx.nearest(kind, vector, self.deps.embedder.model, limit)
 
     def finish(self) -> None:
         """Ask for the vectors that are missing."""
@@ -175,7 +185,7 @@ def _known(writing: Writing, candidate: Candidate, vector: Vectors | None) -> li
         found |= _by_id(tx.find(Memory, Where("key", "=", key), live, order="-updated_at", limit=BESIDE))
     near: dict[str, float] = {}
     if vector is not None:
-        near = dict(tx.nearest(EntryKind.MEMORY, vector, writing.deps.embedder.model, NEAR))
+        near = dict(writing.near(EntryKind.MEMORY, vector, NEAR))
         near |= {id: float(vector @ other) for id, other in writing.vectors.items()}
         missing = [id for id in near if id not in found]
         found |= {id: memory for id, memory in tx.get_many(Memory, missing).items() if memory.status in LIVE}
