@@ -126,7 +126,7 @@ class Tenuto:
         return self.deps.store.jobs(status, user, limit)
 
     def costs(self, *, most: int | None = None) -> dict[str, dict[str, float]]:
-        """What the model cost on each of the last days (UTC), all users (or the first ``most``) together: tokens, money.
+        """What the model cost on each of the last days (UTC), of all users or the first ``most``: tokens and money.
 
         Counted is what extraction asked of the model; money follows from ``memory.model_input_price`` and
         ``memory.model_output_price``.
