@@ -124,7 +124,7 @@ def find(
             code="order_unknown",
         )
     most = deps.policy.limits.page_size
-    if not 1 <= limit <= most:
+    if not isinstance(limit, int) or not 1 <= limit <= most:
         raise InputError(f"'limit' is from 1 to {most}, and is {limit!r}.", code="limit_invalid")
     where = [*_conditions(listing, what, filters), *_times(listing, since, until), *_persona(listing, scope)]
     with deps.store.reading(scope.user) as reader:
