@@ -14,6 +14,8 @@ from tenuto.records.conversation import Message, Role
 START = datetime(2020, 1, 1, tzinfo=UTC)
 WORDS = 30_000
 CLUSTERS = 400
+BLOCK = 5000
+"""Vectors made at once."""
 
 
 class MadeUp:
@@ -37,13 +39,14 @@ class MadeUp:
 
     def vectors(self, count: int) -> np.ndarray:
         near = self._centres[self._random.integers(0, CLUSTERS, count)]
-        noise = self._random.standard_normal((count, self._dimension)) / np.sqrt(self._dimension)
+        noise = self._random.standard_normal((count, self._dimension), np.float32) / np.sqrt(self._dimension)
         return self._unit(near + 0.9 * noise).astype(np.float32)
 
     def messages(self, user: str, count: int) -> Iterator[tuple[Message, object]]:
         """Messages with their index entries."""
-        vectors = self.vectors(count)
         for number in range(count):
+            if number % BLOCK == 0:
+                vectors = self.vectors(min(BLOCK, count - number))
             message = Message(
                 id=f"msg_{number:011d}",
                 session_id=f"ses_{number // 12:09d}",
@@ -52,7 +55,7 @@ class MadeUp:
                 at=START + timedelta(minutes=7 * number),
                 channel="api",
             )
-            yield message, make_entry(message, vector=pack(vectors[number]), model=self._model)
+            yield message, make_entry(message, vector=pack(vectors[number % BLOCK]), model=self._model)
 
 
 def fill(store, user: str, made_up: MadeUp, count: int, batch: int = 5000) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tenuto.policy import Policy
-from tenuto.ports import Bus, Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
+from tenuto.ports import Bus, Clock, Embedder, Ids, KeyedModel, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
 from tenuto.workflow.registry import Definitions
@@ -23,6 +23,8 @@ class Deps:
     indexes: Indexes
     bus: Bus
     model: Model | None = None
+    unpaid_model: KeyedModel | None = None
+    """The model that people ask with keys of their own, where the operator has none for it."""
     working: WorkingMemory | None = None
     definitions: Definitions = field(default_factory=Definitions)
     model_key_seals: KeyProvider | None = None

@@ -27,7 +27,7 @@ from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
 from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
+from tenuto.ports import Clock, Embedder, Ids, KeyedModel, Model, Tokens
 from tenuto.privacy.binding import bind
 from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
@@ -36,7 +36,7 @@ from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
 from tenuto.providers.bus import open_bus
 from tenuto.providers.embed import LocalEmbedder
-from tenuto.providers.model import as_model
+from tenuto.providers.model import as_model, unpaid_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.working import open_working
@@ -232,7 +232,8 @@ def open(
     now = _checked(clock) if clock is not None else system_clock
     where = str(url or settings.connection("db") or "tenuto.db")
     sealed = _vault(keys if keys is not None else settings.connection("keys"))
-    chosen = as_model(model or settings.connection("model"), rules.model, settings.secret)
+    seals = _model_key_seals()
+    chosen, unpaid = _model(model or settings.connection("model"), rules, own_keys=seals is not None)
     store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
@@ -244,9 +245,10 @@ def open(
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
         model=chosen,
+        unpaid_model=unpaid,
         bus=open_bus(redis or settings.connection("redis"), where, rules.context.batch),
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
-        model_key_seals=_model_key_seals(),
+        model_key_seals=seals,
     )
     return Tenuto(deps, background=background)
 
@@ -256,6 +258,18 @@ def _vault(keys: str | SealedVault | None) -> SealedVault | None:
         return keys
     provider, ring = key_provider(keys, settings.secret("TENUTO_KEY"))
     return SealedVault(Keyring(ring, provider))
+
+
+def _model(
+    given: str | Model | Callable[[str, str], str] | None, rules: Policy, *, own_keys: bool
+) -> tuple[Model | None, KeyedModel | None]:
+    """The store's model; where the operator has no key for it but people may keep theirs, the model without one."""
+    try:
+        return as_model(given, rules.model, settings.secret), None
+    except SettingError as error:
+        if not own_keys or error.code != "model_key_missing" or not isinstance(given, str):
+            raise
+        return None, unpaid_model(given, rules.model)
 
 
 def _model_key_seals() -> KeyProvider | None:

@@ -41,6 +41,9 @@ class ModelKeys:
     def lookup(self, name: str) -> str | None:
         """The key for a model that is to be made: the person's own where there is one, else the operator's."""
         provider = PROVIDERS.get(name)
-        if provider is not None and any(known.id == provider for known in self.list()):
-            return self.reveal(provider).reveal()
-        return settings.secret(name)
+        own = self.own(provider) if provider is not None else None
+        return own.reveal() if own is not None else settings.secret(name)
+
+    def own(self, provider: str) -> Secret | None:
+        """The person's key for a provider, or ``None`` if they keep none."""
+        return self.reveal(provider) if any(known.id == provider for known in self.list()) else None

@@ -197,7 +197,7 @@ class ContextPolicy:
     """Share for what is known."""
     history: float = 0.10
     """Share for what lies further back."""
-    recent_messages: int = 30
+    recent_messages: int = 40
     """Most messages of this session that are replayed."""
     sessions_in_full: int = 3
     """Recent sessions whose summary is shown in full."""

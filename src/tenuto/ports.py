@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tenuto.policy import Calibration
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
-from tenuto.records.operations import Entry, EntryKind, Job
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Job
 from tenuto.records.scope import User
 
 T = TypeVar("T")
@@ -80,6 +80,9 @@ class Reader(Protocol):
 
     def entries_since(self, seq: int, limit: int) -> list[Entry]:
         """Index entries with a larger ``seq``, oldest first. A changed entry has a new ``seq``."""
+
+    def entry_rows(self, seq: int, limit: int) -> EntryRows:
+        """The same as columns: many at once, with no object for each."""
 
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         """Entries that have no vector of ``model`` yet, newest first."""
@@ -257,6 +260,17 @@ class ChatModel(Model, Protocol):
 
     def chat(self, context: Context, *, max_tokens: int = 2048) -> Iterator[str]:
         """The answer as it comes, piece by piece. Raises :class:`tenuto.errors.ModelError`, also in the middle."""
+
+
+class KeyedModel(Model, Protocol):
+    """A model behind a key, which another key can take the place of."""
+
+    @property
+    def key_provider(self) -> str:
+        """Under which name people keep their own key for it."""
+
+    def with_key(self, key: str) -> Model:
+        """The same model, paid for by someone else."""
 
 
 class WorkingMemory(Protocol):

@@ -6,14 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from tenuto import paging
 from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
-from tenuto.errors import NotFound
+from tenuto.errors import NotFound, SettingError
 from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
@@ -22,6 +22,7 @@ from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
+from tenuto.lifecycle.anew import make_anew
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
@@ -29,7 +30,7 @@ from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
-from tenuto.ports import Model, Where
+from tenuto.ports import KeyedModel, Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
@@ -449,7 +450,11 @@ class UserMemory:
 
     def unmerge_user(self, merge_id: str) -> UserMerge:
         """Give both accounts back as they were, plus what came since."""
-        return joining.unmerge(self._deps, self._scope, merge_id)
+        undone = joining.unmerge(self._deps, self._scope, merge_id)
+        for user in (self.id, undone.other):
+            make_anew(self._deps, user, undone.created_at)
+        self._wake()
+        return undone
 
     # --- typed work ---------------------------------------------------------------------------------------------------
 
@@ -511,6 +516,22 @@ class UserMemory:
     def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
         """What the person masters in one track, replayed from the outcomes."""
         return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model(self) -> Model | None:
+        """The store's model as this person asks it: with their own key where they keep one for it."""
+        chosen = self._deps.model or self._deps.unpaid_model
+        provider = getattr(chosen, "key_provider", None)
+        own = self.model_keys.own(provider) if provider is not None else None
+        if own is not None:
+            return cast(KeyedModel, chosen).with_key(own.reveal())
+        if self._deps.model is None and chosen is not None:
+            raise SettingError(
+                f"The model {chosen.name} needs a key: set {str(provider).upper()}_API_KEY, or keep one of your own: "
+                f"tenuto model-keys set {provider}.",
+                code="model_key_missing",
+            )
+        return self._deps.model
 
     @property
     def model_keys(self) -> ModelKeys:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 
 from tenuto.errors import InputError
 from tenuto.lifecycle import care
+from tenuto.lifecycle.scrub import Said
 from tenuto.ports import Where
-from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
+from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
 from tenuto.records.memory import (
     Entity,
     EntityMerge,
@@ -197,6 +199,74 @@ def test_a_purge_of_text_waits_for_topics_and_takes_quotes(tmp_path):
     hits = world.user().recall("Zanzibarra roses", limit=5)
     assert hits
     assert all(hit.kind != "message" for hit in hits)
+
+
+MARKERS = (
+    "seven copper lanterns behind the quiet mill",
+    "a velvet ladder under the orange bridge",
+    "the crooked weathervane above the salt barn",
+    "twelve pewter spoons beside the frozen canal",
+)
+
+
+def talk_with_markers(world: World) -> None:
+    """Sentences of every kind that a summary, a record, a key point or a portrait is made of."""
+    ana = world.user()
+    for day in range(3):
+        ana.observe(f"I decided to hide {MARKERS[0]} with Maya on day {day}.")
+        ana.observe(
+            f"I will ask you about {MARKERS[1]} on Friday.",
+            role="assistant",
+            thinking=f"They seem worried and sad about {MARKERS[2]}, more than they say.",
+        )
+        ana.observe(f"I am so stressed about {MARKERS[2]}, it is terrible.")
+        ana.observe("Yes, zanzibarra.")  # short, and the word may stay as what a topic is about
+        for number in range(14):
+            ana.observe(f"I still need to paint {MARKERS[3]}, and I do not know how. ({day} {number})")
+        ana.close_session()
+        world.store.settle()
+        world.clock.forward(days=1)
+
+
+@pytest.mark.parametrize("scrubs", [True, False])
+def test_a_purge_of_text_leaves_none_of_its_words(tmp_path, monkeypatch, scrubs):
+    """Memories stay by their own rules, so the write path is left out here. The control does not scrub summaries."""
+    if not scrubs:
+        monkeypatch.setattr("tenuto.lifecycle.scrub.without", lambda summary, said, messages: summary)
+    policy = {"retention": {"purge_text": 10 * DAY}}
+    world = World(tmp_path / "t.db", policy=policy, leave_out=("digest", "candidates"))
+    world.store.settle = world.runner.drain
+    talk_with_markers(world)
+    told = {one.kind for one in world.all(Summary) if any(marker in one.content for marker in MARKERS)}
+    assert told >= {"session", "range", "rolling", "spine"}, "the markers must stand there before"
+    assert any(MARKERS[0] in (session.headline or "") + (session.diary_entry or "") for session in world.all(Session))
+    world.clock.forward(days=12)
+    world.runner.drain()
+    report = world.user().purge()
+    assert report.messages == 54
+    world.runner.drain()
+    kinds = Counter(one.kind for one in world.all(Summary))
+    assert kinds["session"] and kinds["range"] and kinds["topic"], "summaries stand, with what is left of them"
+    assert all(one.content for one in world.all(Summary))
+    assert any("The text was purged." in one.content for one in world.all(Summary)) is scrubs
+    world.store.deps.store.compact()
+    world.store.close()
+    left = bytes_of(tmp_path)
+    found = [marker for marker in (*MARKERS, "Yes, zanzibarra") if marker.encode() in left]
+    assert bool(found) is not scrubs, found
+
+
+def test_a_sentence_repeats_a_message_or_says_it_in_other_words():
+    world = World()
+    world.user().observe("Maya and I found seven copper lanterns behind the quiet mill. Nice!")
+    said = Said(world.all(Message))
+    assert said.repeated("User: Maya and I found seven copper lanterns")
+    assert said.repeated("Nice!")
+    assert said.repeated("They told me: “I found seven copper lanterns behind…”")
+    assert not said.repeated("They found lanterns near a mill with Maya")
+    assert said.without("Late: User: I found seven copper lanterns behind the mill. It was a good talk.") == (
+        "It was a good talk."
+    )
 
 
 def test_a_background_purge_lags_so_that_a_leaping_clock_takes_nothing_early():

@@ -449,6 +449,52 @@ def test_context_finds_the_last_session_summarised_although_its_job_has_not_run(
     assert len(coach.summaries(kind="session", versions=True)) == 1
 
 
+def test_context_alone_ends_a_session_that_has_gone_idle():
+    world = World()
+    coach = world.user()
+    for text in TALK:
+        coach.observe(text)
+    world.clock.forward(hours=20)
+    told = "\n".join(str(message["content"]) for message in coach.context("Hello.").messages)
+    assert "Austin" in told
+    (session,) = coach.sessions()
+    assert (session.status, session.end_type, session.classified_turns) == (SessionStatus.CLOSED, "idle", 4)
+    world.store.settle()
+    world.check()
+
+
+def test_with_a_model_the_rules_tell_the_last_session_until_the_model_does():
+    asked = []
+
+    class Counted(Honest):
+        def complete(self, **given):
+            asked.append(given)
+            return super().complete(**given)
+
+    world = World(model=Counted())
+    coach = world.user()
+    for text in TALK:
+        coach.observe(text)
+    world.clock.forward(minutes=36)
+    coach.observe("Hello again, it is me.")
+    told = "\n".join(str(message["content"]) for message in coach.context("Hello again, it is me.").messages)
+    assert "Austin" in told
+    assert not asked, "nobody waits for a model"
+    (meanwhile,) = coach.summaries(kind="session")
+    assert (meanwhile.made_by, meanwhile.structured["provisional"]) == ("rules", True)
+    assert coach.sessions()[1].classified_turns == 0
+    assert coach.key_points() == []
+    assert coach.state_history() == []
+    coach.context("Hello again, it is me.")
+    world.store.settle()
+    (final,) = coach.summaries(kind="session")
+    assert (final.made_by, final.version, final.replaces) == ("honest-1", 2, meanwhile.id)
+    assert "provisional" not in final.structured
+    assert coach.sessions()[1].classified_turns == final.message_count == 4
+    assert coach.key_points()
+    world.check()
+
+
 def test_a_return_always_finds_the_last_session_summary():
     world = World()
     coach = world.user()

@@ -12,11 +12,13 @@ from tenuto.errors import Conflict, Denied, NotFound
 from tenuto.identity.parting import Shares, part
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
+from tenuto.records.conversation import Message
 from tenuto.records.identity import MergePlan, UserMergeStatus
 from tenuto.records.memory import Evidence, Memory, Proactive, Status
 from tenuto.storage.tables import TABLES
 from tenuto.testing.fakes import FakeClock
 from tenuto.testing.samples import memory
+from tests.flows.world import World
 from tests.identity.test_link import Postbox
 from tests.transfer.world import NOW, world
 
@@ -25,13 +27,18 @@ FREE: Any = {"persona": None, "proactive_use": Proactive.ONLY_WHEN_RELEVANT}
 ENGINES_OWN = ("events", "jobs", "user_merges", "merge_parts")
 
 
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(NOW)
+
+
 @pytest.fixture(params=["memory:", "sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Tenuto]:
+def store(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[Tenuto]:
     url = request.param
     if url == "postgres":
         fresh: Callable[[], str] = request.getfixturevalue("fresh_database")
         url = fresh()
-    with world(tmp_path / "t.db" if url == "sqlite" else url, clock=FakeClock(NOW)) as store:
+    with world(tmp_path / "t.db" if url == "sqlite" else url, clock=clock) as store:
         yield store
 
 
@@ -138,6 +145,40 @@ def test_what_came_since_goes_to_whom_it_belongs(store: Tenuto) -> None:
     assert here["memories"]["mem_u"].evidence == (sms,) and there["memories"]["mem_u"].evidence == (mail,)
     assert here["memories"]["mem_a"].slot == "home" and there["memories"]["mem_b"].slot == "home"
     assert there["sessions"] and since_mail.session_id in there["sessions"]
+
+
+def test_what_was_summarised_of_both_is_summarised_again_of_each(store: Tenuto, clock: FakeClock) -> None:
+    ana, other, post = two(store)
+    ana.observe("I am a baker.", metadata={"identity": "sms:+390669812345"})
+    store.settle()
+    merged = ana.merge_user(planned(ana, post))
+    by_mail = store.identify("email", EMAIL)
+    for number in range(120):
+        clock.advance(minutes=1 if number % 40 else 90)
+        if number % 3:
+            ana.observe(f"The bakery sold {number} loaves.", metadata={"identity": "sms:+390669812345"})
+        else:
+            by_mail.observe(f"I played {number} suites on the cello.", metadata={"identity": f"email:{EMAIL}"})
+    clock.advance(days=9)
+    store.settle()
+    assert any("loaves" in one.content and "cello" in one.content for one in ana.summaries(kind="range"))
+    ana.unmerge_user(merged.id)
+    store.settle()
+    clock.advance(hours=1)
+    store.settle()
+    checked = World.__new__(World)
+    checked.store, checked.marks = store, {}
+    for person, own, foreign, ranges in ((ana, "loaves", "suites", 1), (store.user(other.id), "suites", "loaves", 0)):
+        for kind in ("session", "rolling", "topic", "range", "spine"):
+            told = person.summaries(kind=kind)
+            assert told or (kind == "range" and not ranges), (person.id, kind)
+            assert not any(foreign in one.content for one in told), (person.id, kind)
+        assert any(own in one.content for one in person.summaries(kind="session"))
+        assert len(person.summaries(kind="range")) == ranges
+        messages = checked.all(Message, user=person.id, order="seq")
+        checked.check_ranges(person.id, messages)
+        checked.check_topics(person.id, messages)
+        checked.check_versions(person.id)
 
 
 def test_a_merge_needs_its_own_proof_once_and_what_was_shown(store: Tenuto) -> None:

@@ -216,6 +216,7 @@ def test_vectors_and_speakers_are_sealed_too(tmp_path: Path, keys: Path) -> None
         fill(store)
         with store.deps.store.reading("ana") as reader:
             entry: Entry = reader.entries_since(0, 1)[0]
+            assert reader.entry_rows(0, 1).vector[0] == entry.vector
             vector = store.deps.embedder.embed([f"Ferdinand: {LINES[0]}"])[0]
             found = reader.nearest(EntryKind.MESSAGE, vector, store.deps.embedder.model, 1)
         assert entry.speaker != "Ferdinand" and entry.vector is not None and len(found) == 1

@@ -234,8 +234,8 @@ def test_the_same_on_both(name: str) -> None:
 
 
 LOCAL_ONLY = {
-    "scope", "working", "model_keys", "workflow", "workflow_of", "learner", "import_file", "estimate_import", "link",
-    "merge_plan", "merge_user",
+    "scope", "working", "model", "model_keys", "workflow", "workflow_of", "learner", "import_file", "estimate_import",
+    "link", "merge_plan", "merge_user",
 }  # fmt: skip
 """Verbs that hand over objects of this process (a handle, a courier), or files of this machine."""
 STORE_LOCAL_ONLY = {

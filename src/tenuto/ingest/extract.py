@@ -52,6 +52,9 @@ from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
 
+LIVE = "conversation"
+"""The source of what is said now; an import or a quoted mail has another, and teaches no rule."""
+
 
 def extract(
     message: Message,
@@ -357,7 +360,7 @@ class _Reading:
             quote=sentence.text,
             pin=None if outside else pin,
             proactive=proactive,
-            should_do=None if outside else should_do,
+            should_do=should_do if message.source == LIVE and not outside else None,
             valence=valence,
             arousal=arousal,
             valid_from=begin,

@@ -225,7 +225,7 @@ def _with(
         candidate,
         importance=candidate.importance if importance is None else float(importance),
         persona=scope.persona if private else None,
-        proactive=proactive_use_of(proactive) if proactive else None,
+        proactive=proactive_use_of(proactive) if proactive else Proactive.YES if should_do and not outside else None,
         should_do=None if outside else should_do,
         trust=trust,
         status=Status.CANDIDATE if outside else Status.ACTIVE,

@@ -36,6 +36,8 @@ PART = 400
 """Messages that are classified at once; a longer session takes several parts."""
 CANDIDATES = "candidates"
 """The kind of job that hands proposed memories to the write path."""
+PROVISIONAL = "provisional"
+"""In ``structured`` of a summary by rules that stands until a model has been asked."""
 _NAMES = 200
 
 
@@ -75,17 +77,61 @@ def _set_closed(
 
 
 def catch_up(deps: Deps, scope: Scope) -> None:
-    """Classify the persona's last ended session now, if its job has not come to it: who returns finds it summarised.
+    """Summarise the persona's last ended session now, if no job has come to it: who returns finds it summarised.
 
-    Only by rules, which takes milliseconds; where a model is configured the job is left to ask it.
+    By rules, which takes milliseconds. Where a model is configured that is a provisional summary and nothing else: the
+    job classifies the session as if it were not there, and puts the model's in its place.
     """
-    if deps.model is not None:
-        return
+    now = deps.clock()
     with deps.store.reading(scope.user) as reader:
-        ended = Where("status", "=", SessionStatus.CLOSED)
-        last = reader.find(Session, same("persona", scope.persona), ended, order="-last_activity_at", limit=1)
-    if last and not last[0].classified_turns:
-        _classify_part(deps, scope.user, last[0].id)
+        recent = reader.find(Session, same("persona", scope.persona), order="-last_activity_at", limit=2)
+    last = next(
+        (one for one in recent if one.status is SessionStatus.CLOSED or is_idle(one, now, deps.policy.session)), None
+    )
+    if last is None or last.classified_turns:
+        return
+    if last.status is SessionStatus.OPEN:
+        _end_idle(deps, scope.user, last.id, now)
+    if deps.model is None:
+        _classify_part(deps, scope.user, last.id)
+    else:
+        _summarise_meanwhile(deps, scope.user, last.id)
+
+
+def _end_idle(deps: Deps, user: str, session_id: str, now: datetime) -> None:
+    with deps.store.writing(user) as tx:
+        session = tx.get(Session, session_id)
+        if session is not None and is_idle(session, now, deps.policy.session):
+            _set_closed(deps, tx, session, session.last_activity_at, IDLE, now)
+
+
+def _summarise_meanwhile(deps: Deps, user: str, session_id: str) -> None:
+    """A summary by rules until the model has been asked; none where there is one already."""
+    with deps.store.reading(user) as reader:
+        session = reader.get(Session, session_id)
+        if session is None or record_of(reader, session_id) is not None:
+            return
+        messages, names = _new_messages(reader, session_id, None), _people(reader)
+    if not messages:
+        return
+    record = classify(messages, None, persona=session.persona, known=names)
+    draft = _draft(record, messages, None, None)
+    now = deps.clock()
+    with deps.store.writing(user) as tx:
+        fresh = tx.get(Session, session_id)
+        if fresh is None or fresh.classified_turns or record_of(tx, session_id) is not None:
+            return
+        tx.put(evolve(fresh, headline=record.headline, detailed_summary=record.detailed_summary))
+        write_summary(
+            deps,
+            tx,
+            SummaryKind.SESSION,
+            replace(draft, structured=draft.structured | {PROVISIONAL: True}),
+            now,
+            messages=messages,
+            persona=fresh.persona,
+            session_id=fresh.id,
+        )
 
 
 # --- the job ----------------------------------------------------------------------------------------------------------
@@ -129,12 +175,9 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
         session = reader.get(Session, session_id)
         if session is None:
             return False
-        prior = record_of(reader, session_id)
-        messages = _new_messages(reader, session_id, prior)
-        names = [
-            entity.label
-            for entity in reader.find(Entity, Where("type", "=", "person"), order="-mentions", limit=_NAMES)
-        ]
+        newest = record_of(reader, session_id)
+        prior = None if newest and newest.structured.get(PROVISIONAL) else newest
+        messages, names = _new_messages(reader, session_id, prior), _people(reader)
     if not _enough(session, messages, deps):
         return False
     record, note = _record(deps, session, messages, prior, names)
@@ -145,6 +188,11 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
             return False
         _write(deps, tx, fresh, messages, prior, record, note, now)
     return len(messages) == PART
+
+
+def _people(reader: Reader) -> list[str]:
+    found = reader.find(Entity, Where("type", "=", "person"), order="-mentions", limit=_NAMES)
+    return [entity.label for entity in found]
 
 
 def _new_messages(reader: Reader, session_id: str, prior: Summary | None) -> list[Message]:
@@ -205,7 +253,7 @@ def _write(
         SummaryKind.SESSION,
         _draft(record, messages, prior, note),
         now,
-        prior=prior,
+        prior=prior or record_of(tx, session.id),
         messages=messages,
         count=session.classified_turns + len(messages),
         persona=session.persona,

@@ -124,13 +124,16 @@ def open_loops(todos: Sequence[Todo], most: int) -> list[str]:
     return [f"{todo.content} (due {todo.due:%Y-%m-%d})" if todo.due else todo.content for todo in ranked[:most]]
 
 
-def _draft(texts: dict[str, list[str]], used: Sequence[Memory]) -> Draft:
+def render(texts: dict[str, list[str]]) -> str:
+    """Sections of lines, as they stand in a context."""
     parts = []
     for name, listed in texts.items():
         lines = [f"- {shorten(' '.join(text.split()), LINE)}" for text in listed] or ["- (nothing yet)"]
         parts.append("\n".join([name, *lines]))
+    return "\n\n".join(parts)
+
+
+def _draft(texts: dict[str, list[str]], used: Sequence[Memory]) -> Draft:
     trust = min((Trust.INFERRED, *(memory.trust for memory in used)), key=TRUST_ORDER.index)
     importance = max((memory.importance for memory in used), default=5.0)
-    return Draft(
-        "\n\n".join(parts), importance, trust, structured={"sections": texts, "memories": [m.id for m in used]}
-    )
+    return Draft(render(texts), importance, trust, structured={"sections": texts, "memories": [m.id for m in used]})

@@ -1,10 +1,10 @@
 """Taking away what retention says has had its time, with a report, and without residue.
 
-A purged message goes with its index entry, its receipt, its quote in every memory and todo, and the rolling versions
-that were made of it. Summaries of sessions, ranges and topics stand in its place, unless its channel's rule takes
-``all``: then those that were made of nothing else go as well, and so do the memories and todos that rest on nothing
-else. Done in small transactions, oldest first; stopped anywhere, the next run goes on. At the end the store rewrites
-its files.
+A purged message goes with its index entry, its receipt, its quote in every memory and todo, the rolling versions that
+were made of it, and every sentence of it that a summary, a session's record or a key point repeats. What is left of
+these stands in its place, and so do memories and todos, unless its channel's rule takes ``all``: then those that were
+made of nothing else go as well. Done in small transactions, oldest first; stopped anywhere, the next run goes on. At
+the end the store rewrites its files.
 
 Text that has no topic summary yet is not taken by the ordinary rule: a summary must be able to stand in its place.
 """
@@ -17,12 +17,13 @@ from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.lifecycle import due, retention
+from tenuto.lifecycle import due, retention, scrub
 from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.retention import Rules
+from tenuto.lifecycle.scrub import Said
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import index, tell
+from tenuto.lifecycle.writing import FOUND_BY_RECALL, index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
@@ -47,6 +48,8 @@ class PurgeReport:
     summaries: int = 0
     key_points: int = 0
     quotes: int = 0
+    scrubbed: int = 0
+    """Summaries that lost sentences."""
     wholly: int = 0
 
     def plus(self, **more: int) -> PurgeReport:
@@ -54,7 +57,8 @@ class PurgeReport:
 
     def counts(self) -> dict[str, int]:
         return {
-            name: getattr(self, name) for name in ("messages", "memories", "todos", "summaries", "key_points", "quotes")
+            name: getattr(self, name)
+            for name in ("messages", "memories", "todos", "summaries", "key_points", "quotes", "scrubbed")
         }
 
 
@@ -139,9 +143,11 @@ def _take(deps: Deps, tx: Transaction, messages: Sequence[Message], rules: Rules
         return report
     ids = {message.id for message in messages}
     wholly = {message.id for message in messages if retention.takes_all(message, rules)}
+    said = Said(messages)
     report = _unquote(deps, tx, ids, wholly, report)
-    report = _take_points(tx, ids, wholly, report)
-    report = _take_summaries(tx, messages, wholly, report)
+    report = _take_points(tx, said, wholly, report)
+    report = _take_summaries(deps, tx, messages, said, wholly, report)
+    _scrub_sessions(tx, messages, said)
     receipts = [receipt.id for id in ids for receipt in tx.find(Receipt, Where("message_id", "=", id))]
     tx.remove(Receipt, *receipts)
     tx.unindex(EntryKind.MESSAGE, *ids)
@@ -176,11 +182,11 @@ def _unquote(deps: Deps, tx: Transaction, ids: set[str], wholly: set[str], repor
     return report
 
 
-def _take_points(tx: Transaction, ids: set[str], wholly: set[str], report: PurgeReport) -> PurgeReport:
-    """Key points stand for the text and stay, without their link; those of wholly purged messages go."""
-    for id in ids:
+def _take_points(tx: Transaction, said: Said, wholly: set[str], report: PurgeReport) -> PurgeReport:
+    """Key points that repeat the text, or are of wholly purged messages, go; the others lose their link."""
+    for id in said.ids:
         for point in tx.find(KeyPoint, Where("message_id", "=", id)):
-            if id in wholly:
+            if id in wholly or said.repeated(point.content):
                 tx.unindex(EntryKind.KEY_POINT, point.id)
                 report = report.plus(key_points=tx.remove(KeyPoint, point.id))
             else:
@@ -188,20 +194,47 @@ def _take_points(tx: Transaction, ids: set[str], wholly: set[str], report: Purge
     return report
 
 
-def _take_summaries(tx: Transaction, messages: Sequence[Message], wholly: set[str], report: PurgeReport) -> PurgeReport:
-    """Old rolling versions repeat the text and go; other summaries lose their working lines, or go where all is
-    taken."""
+def _take_summaries(
+    deps: Deps, tx: Transaction, messages: Sequence[Message], said: Said, wholly: set[str], report: PurgeReport
+) -> PurgeReport:
+    """Old rolling versions go, and where all is taken what was made of nothing else; others lose what they repeat."""
     low, high = min(message.seq for message in messages), max(message.seq for message in messages)
     seqs = {message.seq for message in messages if message.id in wholly}
-    for summary in tx.find(Summary, Where("end_seq", ">=", low), Where("start_seq", "<=", high)):
+    now = deps.clock()
+    for summary in _made_since(tx, messages, low, high):
         repeats = summary.kind is SummaryKind.ROLLING and not summary.current and summary.end_seq <= high
-        if repeats or (seqs and not _rests_on_others(tx, summary, seqs)):
+        within = low <= summary.end_seq and summary.start_seq <= high
+        if repeats or (seqs and within and not _rests_on_others(tx, summary, seqs)):
             tx.unindex(EntryKind.SUMMARY, summary.id)
             report = report.plus(summaries=tx.remove(Summary, summary.id))
-        elif summary.end_seq <= high:
-            kept = {name: value for name, value in summary.structured.items() if name not in ("lines", "working")}
-            tx.put(evolve(summary, structured=kept))
+            continue
+        left = scrub.without(summary, said, messages)
+        if left is not summary:
+            tx.put(left)
+            report = report.plus(scrubbed=1)
+            if left.current and left.kind in FOUND_BY_RECALL:
+                index(deps, tx, [left], now)
     return report
+
+
+def _made_since(tx: Transaction, messages: Sequence[Message], low: int, high: int) -> list[Summary]:
+    """Summaries over these messages, and the portraits that were made since: those quote what sessions left open."""
+    over = tx.find(Summary, Where("end_seq", ">=", low), Where("start_seq", "<=", high))
+    first = min(message.at for message in messages)
+    for kind in (SummaryKind.SPINE, SummaryKind.BRIEF):
+        over += tx.find(Summary, Where("kind", "=", kind), Where("created_at", ">=", first))
+    return list({summary.id: summary for summary in over}.values())
+
+
+def _scrub_sessions(tx: Transaction, messages: Sequence[Message], said: Said) -> None:
+    """The record of a session without the sentences that were purged."""
+    for session in tx.get_many(Session, sorted({message.session_id for message in messages})).values():
+        told = {
+            name: said.without(text) or None
+            for name in ("headline", "detailed_summary", "diary_entry")
+            if (text := getattr(session, name))
+        }
+        tx.put(evolve(session, **told, thinking_highlights=tuple(said.scrubbed(session.thinking_highlights))))
 
 
 def _rests_on_others(tx: Transaction, summary: Summary, seqs: set[int]) -> bool:

@@ -9,9 +9,9 @@ user's own setting ``retention``, which wins and may name a channel or a domain:
      "domains": {"project": 31536000}}
 
 Seconds; ``null`` means for ever. ``purge_text`` takes the messages, their index entries, their quotes in memories and
-the rolling versions that repeat their words; session, range and topic summaries stand in their place. ``all`` takes
-those of the channel, too, and the memories that rest on nothing else. A domain's time takes memories that were not said
-again since. Pins are taken by no rule.
+every sentence of theirs that summaries, records of sessions and key points repeat; what these say in other words, and
+memories, stand in their place. ``all`` takes those of the channel, too, and the memories that rest on nothing else. A
+domain's time takes memories that were not said again since. Pins are taken by no rule.
 
 What would break it: a clock set forward for a moment. A purge in the background therefore lags: what has expired *as
 of* one day is taken a day later, so a clock that leaps by up to a day takes nothing early."""

@@ -14,6 +14,8 @@ from tenuto.recall.scoring import Scored
 from tenuto.records.operations import EntryKind
 from tenuto.text import words
 
+Held = frozenset[int]
+"""The words of a text as hashes, in no order."""
 ALIKE = 0.9
 """Share of common words from which two texts say the same."""
 
@@ -24,7 +26,7 @@ def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
     kept: list[Scored] = []
     messages: set[str] = set()
     single: set[str] = set()
-    said: dict[str, list[frozenset[str]]] = {}
+    said: dict[int, list[Held]] = {}
     for one in ranked:
         if len(kept) == limit:
             break
@@ -60,9 +62,9 @@ def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
     return Scored(message.candidate, one.score, parts, message.formula)
 
 
-def _known(held: frozenset[str], said: dict[str, list[frozenset[str]]]) -> bool:
+def _known(held: Held, said: dict[int, list[Held]]) -> bool:
     """Whether a kept text shares nearly all words; only texts that share the rarest word are compared."""
-    compared: set[frozenset[str]] = set()
+    compared: set[Held] = set()
     for token in held:
         for other in said.get(token, ()):
             if other not in compared:
@@ -72,9 +74,9 @@ def _known(held: frozenset[str], said: dict[str, list[frozenset[str]]]) -> bool:
     return False
 
 
-def _held(text: str) -> frozenset[str]:
-    return frozenset(words.tokens(text)) or frozenset((text,))
+def _held(text: str) -> Held:
+    return words.hashes(words.packed(text)) or frozenset((hash(text),))
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def _alike(one: Held, other: Held) -> bool:
     return len(one & other) >= ALIKE * len(one | other)

@@ -57,7 +57,7 @@ def entry_tokens(record: Indexed) -> list[str]:
     return [*_around(record), *words.tokens(record.content)]
 
 
-def _packed(record: Indexed, key: bytes) -> bytes:
+def packed_tokens(record: Indexed, key: bytes = b"") -> bytes:
     """``pack(entry_tokens(record), key)``, the quick way."""
     return words.pack(_around(record), key) + words.packed(record.content, key)
 
@@ -114,7 +114,7 @@ def make_entry(record: Indexed, key: bytes = b"", *, vector: bytes | None = None
         session_id=record.session_id,
         role=role,
         speaker=speaker,
-        tokens=_packed(record, key),
+        tokens=packed_tokens(record, key),
         vector=vector,
         model=model if vector is not None else None,
         links=tuple(dict.fromkeys(_links(record))),

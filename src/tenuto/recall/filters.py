@@ -89,7 +89,7 @@ def _known(value: str | None, what: str, *enums: Any) -> None:
 
 def mask(view: View, index: UserIndex, reader: Reader, wanted: Filters, persona: str | None) -> Bools:
     """The rows that may be found. ``persona`` is the one that the caller is bound to."""
-    allowed = view.living()
+    allowed = view.living().copy()
     if not (wanted.persona == ANY and persona is None):
         allowed &= _persona(view, wanted.persona, persona)
     if wanted.kinds is not None:

@@ -32,6 +32,9 @@ class Asked:
     """The cosine from which a query names a memory explicitly."""
 
 
+OUTDATED = "no longer true, and the question is about now"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     passed: bool
@@ -64,7 +67,7 @@ def _memory(record: Memory, asked: Asked, cosine: float | None) -> Verdict:
         if record.status in (Status.FORGOTTEN, Status.ARCHIVED):
             return Verdict(False, f"status {record.status}")
         if not asked.past:
-            return Verdict(False, "no longer true, and the question is about now")
+            return Verdict(False, OUTDATED)
         return Verdict(True, "was true before, and the question is about the past")
     elif record.status not in RECALLED and record.status is not Status.CANDIDATE:
         return Verdict(False, f"status {record.status}")

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import eq
 from threading import Lock
 from typing import Any
 
@@ -24,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tenuto.recall.segments import Words, WordStore
-from tenuto.records.base import micros
-from tenuto.records.operations import Entry, EntryKind
+from tenuto.records.operations import Entry, EntryKind, EntryRows
 
 KINDS = (EntryKind.MEMORY, EntryKind.MESSAGE, EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
 KIND_CODE = {kind: code for code, kind in enumerate(KINDS)}
+_CODE_OF_NAME = {kind.value: code for kind, code in KIND_CODE.items()}
 MESSAGE = KIND_CODE[EntryKind.MESSAGE]
 DISTILLED = (EntryKind.KEY_POINT, EntryKind.SUMMARY, EntryKind.TODO)
 """Kinds that are written after the fact: their time is that of the last message they stand for."""
@@ -43,6 +44,8 @@ PIECE = 1 << 16
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Places = npt.NDArray[np.intp]
+"""Rows in the type that NumPy looks them up with: another one would be converted at every use."""
 Bools = npt.NDArray[np.bool_]
 
 _COLUMNS: dict[str, tuple[type, int]] = {
@@ -75,7 +78,7 @@ class View:
     pieces: tuple[tuple[int, Floats], ...]
     ids: Sequence[str]
     links: Mapping[int, tuple[str, ...]]
-    names: Mapping[str, Mapping[str, int]]
+    names: Mapping[str, Mapping[str | None, int]]
     dimension: int
     any_dead: bool
     last_arrival: int
@@ -87,29 +90,35 @@ class View:
 
     def living(self) -> Bools:
         """Rows that were not replaced."""
-        return np.asarray(self.column("died") > self.change)
+        if "living" not in self.kept:
+            self.kept["living"] = _constant(self.column("died") > self.change)
+        found: Bools = self.kept["living"]
+        return found
 
     def has_vector(self) -> Bools:
-        return np.asarray(self.column("born") <= self.change)
+        if "vectors" not in self.kept:
+            self.kept["vectors"] = _constant(self.column("born") <= self.change)
+        found: Bools = self.kept["vectors"]
+        return found
 
     def code(self, table: str, name: str | None) -> int:
         """The number of a persona, session, role or speaker; ``-2`` for one that no row has."""
-        return NONE if name is None else self.names[table].get(name, -2)
+        return self.names[table].get(name, -2)
 
-    def neighbours(self, distance: int) -> tuple[Ints, Ints]:
+    def neighbours(self, distance: int) -> tuple[Places, Places]:
         """The message so many places before and after each one in its session; ``size`` where there is none."""
         name = f"neighbours {distance}"
         if name not in self.kept:
             if distance == 1:
-                chains = [np.array(self.column(side), np.int32) for side in ("previous", "next")]
+                chains = [np.array(self.column(side), np.intp) for side in ("previous", "next")]
                 for chain in chains:
                     chain[(chain < 0) | (chain >= self.size)] = self.size
             else:
-                ends = np.full(1, self.size, np.int32)
+                ends = np.full(1, self.size, np.intp)
                 one, far = self.neighbours(1), self.neighbours(distance - 1)
                 chains = [np.concatenate((step, ends))[reached] for step, reached in zip(one, far, strict=True)]
             self.kept[name] = (chains[0], chains[1])
-        found: tuple[Ints, Ints] = self.kept[name]
+        found: tuple[Places, Places] = self.kept[name]
         return found
 
     def ago(self) -> Floats:
@@ -131,9 +140,8 @@ class View:
             end = min(start + len(piece), self.size)
             if end > start:
                 products(piece[: end - start], query, out=found[start:end])
-        has = self.has_vector()
-        if not has.all():
-            found[~has] = 0.0
+        if len(waiting := self.unembedded(dead=True)):
+            found[waiting] = 0.0
         return found
 
     def vectors(self, rows: npt.NDArray[np.integer]) -> Floats:
@@ -145,10 +153,17 @@ class View:
         found[~self.has_vector()[rows]] = 0.0
         return found
 
-    def unembedded(self) -> npt.NDArray[np.int64]:
-        """Rows that wait for a vector, newest first."""
-        rows = np.flatnonzero(self.living() & ~self.has_vector())
-        return rows[::-1]
+    def unembedded(self, *, dead: bool = False) -> Places:
+        """Rows that wait for a vector, newest first; the replaced ones only if wanted."""
+        if "waiting" not in self.kept:
+            self.kept["waiting"] = np.flatnonzero(~self.has_vector())[::-1]
+        rows: Places = self.kept["waiting"]
+        return rows if dead else rows[self.living()[rows]]
+
+
+def _constant(array: Bools) -> Bools:
+    array.flags.writeable = False
+    return array
 
 
 class UserIndex:
@@ -171,7 +186,9 @@ class UserIndex:
         self._ids: list[str] = []
         self._rows: dict[str, int] = {}
         self._links: dict[int, tuple[str, ...]] = {}
-        self._names: dict[str, dict[str, int]] = {"persona": {}, "session": {}, "role": {}, "speaker": {}}
+        self._names: dict[str, dict[str | None, int]] = {
+            table: {None: NONE} for table in ("persona", "session", "role", "speaker")
+        }
         self._last: dict[int, int] = {}
         self._awaited: dict[str, list[int]] = {}
         self._newest = ""
@@ -220,26 +237,43 @@ class UserIndex:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def apply(self, entries: Iterable[Entry]) -> None:
+        """:meth:`take`, of entries one by one."""
+        self.take(EntryRows.of(list(entries)))
+
+    def take(self, rows: EntryRows) -> None:
         """Take entries in the order of their ``seq``: new ones, changed ones, and vectors that came later."""
+        if not len(rows):
+            return
         with self._lock:
-            fresh: dict[str, Entry] = {}
-            unlinked: set[int] = set()
             self._change += 1
-            for entry in entries:
-                self.seq = max(self.seq, entry.seq)
-                row = self._rows.get(entry.id)
-                if row is not None and entry.id not in fresh:
-                    if self._unchanged(row, entry):
-                        if self._usable(entry):
-                            self._write_vector(row, unpack(entry.vector))
-                        continue
-                    unlinked.add(self._bury(row))
-                fresh[entry.id] = entry
-            if fresh:
-                unlinked |= self._append(sorted(fresh.values(), key=lambda entry: entry.id))
+            self.seq = max(self.seq, max(rows.seq))
+            fresh, unlinked = self._fresh(rows)
+            if len(fresh):
+                unlinked |= self._append(fresh)
             if unlinked - {NONE}:
                 self._relink(unlinked - {NONE})
             self._view = None
+
+    def _fresh(self, rows: EntryRows) -> tuple[EntryRows, set[int]]:
+        """The rows that must be appended, in the order of their ids, and the sessions that lost a message."""
+        unlinked: set[int] = set()
+        fresh: dict[str, int] = {}
+        if self._rows.keys().isdisjoint(rows.id):
+            fresh = dict(zip(rows.id, range(len(rows)), strict=True))
+        else:
+            for place, id in enumerate(rows.id):
+                row = self._rows.get(id)
+                if row is not None and id not in fresh:
+                    if self._unchanged(row, rows, place):
+                        if self._usable(rows, place):
+                            self._write_vector(row, unpack(rows.vector[place]))
+                        continue
+                    unlinked.add(self._bury(row))
+                fresh[id] = place
+        ids = sorted(fresh)
+        if len(ids) == len(rows) and all(map(eq, ids, rows.id)):
+            return rows, unlinked
+        return rows.chosen([fresh[id] for id in ids]), unlinked
 
     def set_vectors(self, vectors: Mapping[str, Floats]) -> None:
         """Vectors for rows that have none, in memory only: what was embedded to answer a query."""
@@ -251,23 +285,29 @@ class UserIndex:
                     self._write_vector(row, vector)
             self._view = None
 
-    def _usable(self, entry: Entry) -> bool:
-        return entry.vector is not None and entry.model == self.model and len(entry.vector) == 2 * self.dimension
+    def _usable(self, rows: EntryRows, place: int) -> bool:
+        vector = rows.vector[place]
+        return vector is not None and rows.model[place] == self.model and len(vector) == 2 * self.dimension
 
-    def _unchanged(self, row: int, entry: Entry) -> bool:
+    def _unchanged(self, row: int, rows: EntryRows, place: int) -> bool:
         """Whether at most the vector is new. The same words have the same vector, so one that is there stays right."""
-        columns = self._columns
+        columns, links = self._columns, rows.links[place]
         return bool(
-            columns["digest"][row] == hash(entry.tokens)
-            and (columns["at"][row] == micros(entry.at) or (entry.kind in DISTILLED and entry.links))
-            and columns["persona"][row] == self._code("persona", entry.persona)
-            and columns["session"][row] == self._code("session", entry.session_id)
-            and columns["speaker"][row] == self._code("speaker", entry.speaker)
-            and self._links.get(row, ()) == entry.links
+            columns["digest"][row] == hash(rows.tokens[place])
+            and (columns["at"][row] == rows.at[place] or (rows.kind[place] in DISTILLED and links))
+            and columns["persona"][row] == self._code("persona", rows.persona[place])
+            and columns["session"][row] == self._code("session", rows.session_id[place])
+            and columns["speaker"][row] == self._code("speaker", rows.speaker[place])
+            and " ".join(self._links.get(row, ())) == links
         )
 
     def _code(self, table: str, name: str | None) -> int:
-        return NONE if name is None else self._names[table].setdefault(name, len(self._names[table]))
+        return self._names[table].setdefault(name, len(self._names[table]))
+
+    def _codes(self, table: str, column: Sequence[str | None]) -> Ints:
+        for name in dict.fromkeys(column):
+            self._code(table, name)
+        return np.fromiter(map(self._names[table].__getitem__, column), np.int32, len(column))
 
     def _bury(self, row: int) -> int:
         """End a row; the session whose chain it leaves, or NONE."""
@@ -276,38 +316,38 @@ class UserIndex:
         self._total_length -= float(self._columns["length"][row])
         return int(self._columns["session"][row]) if self._columns["kind"][row] == MESSAGE else NONE
 
-    def _append(self, entries: list[Entry]) -> set[int]:
-        """New rows at the end; the sessions whose messages did not come in order."""
-        start, end = self._size, self._size + len(entries)
+    def _append(self, rows: EntryRows) -> set[int]:
+        """New rows at the end, given in the order of their ids; the sessions whose messages did not come in order."""
+        count = len(rows)
+        start, end = self._size, self._size + count
         self._grow(end)
-        lengths = np.fromiter((len(entry.tokens) // 8 for entry in entries), np.int64, len(entries))
         columns = self._columns
+        lengths = np.fromiter(map(len, rows.tokens), np.int64, count) // 8
         columns["length"][start:end] = lengths
-        columns["at"][start:end] = [micros(entry.at) for entry in entries]
-        columns["kind"][start:end] = [KIND_CODE[entry.kind] for entry in entries]
-        columns["digest"][start:end] = [hash(entry.tokens) for entry in entries]
-        columns["persona"][start:end] = [self._code("persona", entry.persona) for entry in entries]
-        columns["session"][start:end] = [self._code("session", entry.session_id) for entry in entries]
-        columns["role"][start:end] = [self._code("role", entry.role) for entry in entries]
-        columns["speaker"][start:end] = [self._code("speaker", entry.speaker) for entry in entries]
-        disordered = set()
-        for row, entry in enumerate(entries, start):
-            self._ids.append(entry.id)
-            self._rows[entry.id] = row
-            if entry.links:
-                self._links[row] = entry.links
-                if entry.kind in DISTILLED:
-                    self._said(row, entry.links)
-            if entry.kind is EntryKind.MESSAGE:
-                self._number(row)
-                if not self._chain(row):
-                    disordered.add(int(columns["session"][row]))
-        self._hear(entries)
-        hashes = np.frombuffer(b"".join(entry.tokens for entry in entries), "<u8").astype(np.uint64, copy=False)
-        self._words.add(hashes, np.repeat(np.arange(start, end, dtype=np.int32), lengths), len(entries))
-        self._write_vectors(start, entries)
+        columns["at"][start:end] = rows.at
+        columns["kind"][start:end] = np.fromiter(map(_CODE_OF_NAME.__getitem__, rows.kind), np.int8, count)
+        columns["digest"][start:end] = np.fromiter(map(hash, rows.tokens), np.int64, count)
+        columns["persona"][start:end] = self._codes("persona", rows.persona)
+        columns["session"][start:end] = self._codes("session", rows.session_id)
+        columns["role"][start:end] = self._codes("role", rows.role)
+        columns["speaker"][start:end] = self._codes("speaker", rows.speaker)
+        self._ids.extend(rows.id)
+        self._rows.update(zip(rows.id, range(start, end), strict=True))
+        for row, links in enumerate(rows.links, start):
+            if links:
+                self._links[row] = tuple(links.split())
+                if rows.kind[row - start] in DISTILLED:
+                    self._said(row, self._links[row])
+        said = np.flatnonzero(columns["kind"][start:end] == MESSAGE) + start
+        self._number(said)
+        disordered = self._chain(said)
+        if self._awaited:
+            self._hear([self._ids[row] for row in said.tolist()])
+        hashes = np.frombuffer(b"".join(rows.tokens), "<u8").astype(np.uint64, copy=False)
+        self._words.add(hashes, np.repeat(np.arange(start, end, dtype=np.int32), lengths), count)
+        self._write_vectors(start, rows)
         self._size = end
-        self._alive += len(entries)
+        self._alive += count
         self._total_length += float(lengths.sum())
         return disordered
 
@@ -319,23 +359,25 @@ class UserIndex:
         if known:
             self._columns["at"][row] = max(known)
 
-    def _hear(self, entries: list[Entry]) -> None:
+    def _hear(self, ids: Sequence[str]) -> None:
         """Date the rows that waited for messages which came now, on a copy: readers keep the old dates."""
-        late = {row for entry in entries for row in self._awaited.get(entry.id, ()) if entry.kind is EntryKind.MESSAGE}
+        late = {row for id in ids for row in self._awaited.get(id, ())}
         if late:
             self._columns["at"] = self._columns["at"].copy()
             for row in late:
                 known = [self._columns["at"][self._rows[id]] for id in self._links[row] if id in self._rows]
                 self._columns["at"][row] = max(known)
 
-    def _number(self, row: int) -> None:
-        """Number a message in the order of arrival; after one that came late all are numbered anew, when next read."""
-        if self._ids[row] > self._newest:
-            self._newest = self._ids[row]
-            self._columns["arrival"][row] = self._arrived
-            self._arrived += 1
+    def _number(self, said: npt.NDArray[np.intp]) -> None:
+        """Number messages in the order of arrival; after one that came late all are numbered anew, when next read."""
+        if not len(said):
+            return
+        if self._ids[said[0]] > self._newest:
+            self._columns["arrival"][said] = np.arange(self._arrived, self._arrived + len(said))
+            self._arrived += len(said)
         else:
             self._disordered = True
+        self._newest = max(self._newest, self._ids[said[-1]])
 
     def _order(self) -> None:
         columns = self._columns
@@ -346,18 +388,34 @@ class UserIndex:
         self._arrived = len(rows)
         self._disordered = False
 
-    def _chain(self, row: int) -> bool:
-        """Hang a message behind the last one of its session; ``False`` if it belongs before it."""
+    def _chain(self, said: npt.NDArray[np.intp]) -> set[int]:
+        """Hang messages, in the order of their ids, behind the last ones of their sessions.
+
+        The sessions where one belongs before another that is there already: they are to be chained anew.
+        """
+        if not len(said):
+            return set()
         columns = self._columns
-        session = int(columns["session"][row])
-        last = self._last.get(session)
-        if last is not None and (columns["at"][row], self._ids[row]) < (columns["at"][last], self._ids[last]):
-            return False
-        self._last[session] = row
-        if last is not None:
-            columns["previous"][row] = last
-            columns["next"][last] = row
-        return True
+        rows = said[np.argsort(columns["session"][said], kind="stable")]
+        sessions, at = columns["session"][rows], columns["at"][rows]
+        same = sessions[1:] == sessions[:-1]
+        disordered = set(sessions[1:][same & (at[1:] < at[:-1])].tolist())
+        columns["previous"][rows[1:][same]] = rows[:-1][same]
+        columns["next"][rows[:-1][same]] = rows[1:][same]
+        begins = np.flatnonzero(np.append(True, ~same))
+        ends = np.append(begins[1:], len(rows)) - 1
+        for session, first, last in zip(
+            sessions[begins].tolist(), rows[begins].tolist(), rows[ends].tolist(), strict=True
+        ):
+            before = self._last.get(session)
+            self._last[session] = last
+            if before is None:
+                continue
+            if (columns["at"][first], self._ids[first]) < (columns["at"][before], self._ids[before]):
+                disordered.add(session)
+            columns["previous"][first] = before
+            columns["next"][before] = first
+        return disordered
 
     def _relink(self, sessions: set[int]) -> None:
         """Chain the messages of some sessions anew, by time and id, on copies: readers keep the old chains."""
@@ -392,24 +450,29 @@ class UserIndex:
 
     # --- vectors ------------------------------------------------------------------------------------------------------
 
-    def _write_vectors(self, start: int, entries: list[Entry]) -> None:
-        end = start + len(entries)
+    def _write_vectors(self, start: int, rows: EntryRows) -> None:
+        end = start + len(rows)
         room = self._pieces[-1][0] + len(self._pieces[-1][1]) if self._pieces else 0
         while room < end:
             wanted = max(64, end - room if not self._pieces else min(max(end - room, room // 2), PIECE))
             self._pieces.append((room, np.zeros((wanted, self.dimension), np.float32)))
             room += wanted
-        usable = [number for number, entry in enumerate(entries) if self._usable(entry)]
+        usable: Sequence[int] = range(len(rows))
+        if set(rows.model) != {self.model} or {len(vector or b"") for vector in rows.vector} != {2 * self.dimension}:
+            usable = [place for place in usable if self._usable(rows, place)]
         if not usable:
             return
-        packed = b"".join(entries[number].vector or b"" for number in usable)
+        packed = b"".join(rows.vector[place] or b"" for place in usable)
         vectors = np.frombuffer(packed, "<f2").reshape(len(usable), self.dimension)
-        rows = np.array(usable) + start
+        places = np.array(usable) + start
         for first, piece in self._pieces:
-            inside = (rows >= first) & (rows < first + len(piece))
-            if inside.any():
-                piece[rows[inside] - first] = vectors[inside]
-        self._columns["born"][rows] = self._change
+            low, high = np.searchsorted(places, (first, first + len(piece)))
+            if low == high:
+                continue
+            begin, end = places[low] - first, places[high - 1] - first + 1
+            side_by_side = end - begin == high - low
+            piece[slice(begin, end) if side_by_side else places[low:high] - first] = vectors[low:high]
+        self._columns["born"][places] = self._change
 
     def _write_vector(self, row: int, vector: Floats) -> None:
         for first, piece in reversed(self._pieces):

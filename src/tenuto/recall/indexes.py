@@ -9,6 +9,7 @@ a search already holds stays whole even if its index is dropped meanwhile.
 from __future__ import annotations
 
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -71,10 +72,16 @@ class Indexes:
 
     @staticmethod
     def _read(reader: Reader, index: UserIndex) -> None:
-        while entries := reader.entries_since(index.seq, PAGE):
-            index.apply(entries)
-            if len(entries) < PAGE:
-                return
+        """Take what is new; while one page is sorted in, the next is read."""
+        rows = reader.entry_rows(index.seq, PAGE)
+        if len(rows) < PAGE:
+            index.take(rows)
+            return
+        with ThreadPoolExecutor(1, "tenuto-index") as sorting:
+            while len(rows):
+                taken = sorting.submit(index.take, rows)
+                rows = reader.entry_rows(rows.seq[-1], PAGE)
+                taken.result()
 
     def _slot(self, user: str) -> _Slot:
         with self._lock:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tenuto.recall.index import Floats, View
 from tenuto.recall.segments import Counts, Hashes, Rows
@@ -48,7 +49,8 @@ def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexic
             if not len(rows):
                 continue
             idf[number] = np.log1p((view.alive - len(rows) + 0.5) / (len(rows) + 0.5))
-            weighed = counts / (1 - B + B * np.asarray(lengths[rows], np.float32) / np.float32(mean))
+            share = np.asarray(lengths[rows], np.float32) / np.float32(mean)
+            weighed = (counts / (1 - B + B * share)).astype(np.float32, copy=False)
             reached = _spread(view, scratch, rows, weighed, near if len(rows) <= COMMON else ())
             found = scratch[reached]
             # A row that is reached twice gets the same number twice; plain indexing adds it once, which is meant.
@@ -66,10 +68,12 @@ def living_postings(view: View, wanted: Hashes) -> list[tuple[Rows, Counts]]:
     return [(rows[living[rows]], counts[living[rows]]) for rows, counts in postings]
 
 
-def _spread(view: View, scratch: Floats, rows: Rows, weighed: Counts, near: tuple[float, ...]) -> Rows:
+def _spread(
+    view: View, scratch: Floats, rows: Rows, weighed: Counts, near: tuple[float, ...]
+) -> npt.NDArray[np.integer]:
     """Add counts to rows and their neighbours; all rows reached. Rows of one side are distinct: chains do not cross."""
     scratch[rows] += weighed
-    reached = [rows]
+    reached: list[npt.NDArray[np.integer]] = [rows]
     for distance, weight in enumerate(near, 1):
         if not weight:
             continue

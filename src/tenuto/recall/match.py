@@ -16,6 +16,7 @@ numbers were fitted on conversations of both kinds, each tested on conversations
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,8 @@ DAYS = 1.5
 """What the days that a query names count."""
 USUAL_COSINE = (0.12, 0.12)
 """Mean and deviation of the cosine that are assumed before a user has said much."""
+TWO_THREADS = 50_000
+"""Rows from which meaning is weighed on a second thread while this one weighs words."""
 USUAL_ROWS = 20
 """How many rows that assumption is worth."""
 
@@ -76,22 +79,35 @@ class Signals:
 
     def pool(self, size: int) -> Pool:
         """The ``size`` best of the rows that the query touches at all."""
-        rows = _best(self.order, self.touched, size)
+        return self.of(_best(self.order, self.touched, size))
+
+    def of(self, rows: npt.NDArray[np.int64]) -> Pool:
+        """Some rows, in the order given."""
         parts = {name: part[rows] for name, part in self.parts.items()}
         return Pool(rows, self.cosine[rows], self.has_vector[rows], parts)
 
 
 def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Signals:
     """All signals of the profile ``default``, weighed."""
-    words = lexical(view, query.tokens, tuple(policy.neighbours * weight for weight in NEAR))
+    near = tuple(policy.neighbours * weight for weight in NEAR)
     embedded = view.has_vector()
-    cosine = view.cosine(query.vector) if query.vector is not None else np.zeros(view.size, np.float32)
+    if query.vector is None:
+        words = lexical(view, query.tokens, near)
+        cosine = np.zeros(view.size, np.float32)
+    elif view.size < TWO_THREADS:
+        words = lexical(view, query.tokens, near)
+        cosine = view.cosine(query.vector)
+    else:
+        with ThreadPoolExecutor(1, "tenuto-recall") as beside:
+            found = beside.submit(view.cosine, query.vector)
+            words = lexical(view, query.tokens, near)
+            cosine = found.result()
     touched = allowed & (words.score > 0)
-    parts = {"words": np.float32(policy.words) * normalised(words.score, allowed)}
+    parts = {"words": normalised(words.score, allowed, policy.words)}
     if query.vector is not None:
         touched = allowed & (embedded | (words.score > 0))
-        around = _around(view, cosine, embedded, tuple(policy.neighbours * weight for weight in NEAR_MEANING))
-        parts["meaning"] = np.float32(policy.meaning) * normalised(around, allowed & embedded, USUAL_COSINE)
+        around = _around(view, cosine, tuple(policy.neighbours * weight for weight in NEAR_MEANING))
+        parts["meaning"] = normalised(around, allowed & embedded, policy.meaning, USUAL_COSINE)
     named = _named(view, query.names)
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
@@ -100,7 +116,10 @@ def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Sig
     parts["length"] = np.float32(policy.length) * _length(view)
     if query.span is not None:
         parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
-    order: Floats = np.sum(np.stack(list(parts.values())), axis=0, dtype=np.float32)
+    order = parts["words"].copy()
+    for name, part in parts.items():
+        if name != "words":
+            order += part
     return Signals(order, np.flatnonzero(touched), cosine, embedded, parts)
 
 
@@ -119,9 +138,10 @@ def _best(score: Floats, rows: npt.NDArray[np.int64], size: int) -> npt.NDArray[
     return rows[np.argsort(-score[rows], kind="stable")]
 
 
-def normalised(signal: Floats, over: Bools, usual: tuple[float, float] | None = None) -> Floats:
-    """Deviations from the mean over some rows; rows outside get 0. ``usual`` steadies the numbers of a few rows."""
-    inside = signal[over]
+def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, float] | None = None) -> Floats:
+    """Deviations from the mean over some rows, weighed; rows outside get 0. ``usual`` steadies the numbers of a few."""
+    whole = bool(over.all())
+    inside = signal if whole else signal[over]
     if not len(inside):
         return np.zeros_like(signal)
     mean, spread = float(inside.mean()), float(inside.std())
@@ -131,21 +151,36 @@ def normalised(signal: Floats, over: Bools, usual: tuple[float, float] | None = 
         spread = float(np.sqrt(share * spread**2 + (1 - share) * usual[1] ** 2))
     if spread < 1e-9:
         return np.zeros_like(signal)
-    return np.where(over, (signal - np.float32(mean)) / np.float32(spread), np.float32(0))
+    found = signal - np.float32(mean)
+    found *= np.float32(weight / spread)
+    if not whole:
+        found[~over] = 0.0
+    return found
 
 
-def _around(view: View, cosine: Floats, embedded: Bools, near: tuple[float, ...]) -> Floats:
+def _around(view: View, cosine: Floats, near: tuple[float, ...]) -> Floats:
     """Each cosine averaged with those of its neighbours that have a vector."""
-    if not near:
-        return cosine
     padded = np.append(cosine, np.float32(0))
-    present = np.append(embedded, False).astype(np.float32)
-    total, weight = cosine.copy(), np.ones(view.size, np.float32)
+    total = cosine.copy()
     for distance, share in enumerate(near, 1):
         for side in view.neighbours(distance):
             total += np.float32(share) * padded[side]
-            weight += np.float32(share) * present[side]
-    return total / weight
+    total *= _share(view, near)
+    return total
+
+
+def _share(view: View, near: tuple[float, ...]) -> Floats:
+    """One part of the sum of weights that each row has with its neighbours."""
+    name = f"share {near}"
+    if name not in view.kept:
+        present = np.append(view.has_vector(), False).astype(np.float32)
+        weight = np.ones(view.size, np.float32)
+        for distance, share in enumerate(near, 1):
+            for side in view.neighbours(distance):
+                weight += np.float32(share) * present[side]
+        view.kept[name] = 1 / weight
+    found: Floats = view.kept[name]
+    return found
 
 
 def _named(view: View, names: Hashes) -> Bools | None:

@@ -22,11 +22,12 @@ from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import distinct
-from tenuto.recall.entry import Indexed, embedding_text, entry_tokens, query_tokens, record_type, speaker_marks
-from tenuto.recall.gate import Asked, Verdict, gate
+from tenuto.recall.entry import Indexed, embedding_text, packed_tokens, query_tokens, record_type, speaker_marks
+from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
 from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
 from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, UserIndex, View
-from tenuto.recall.match import Pool, Query, nearest, weigh
+from tenuto.recall.match import Pool, Query, Signals, nearest, weigh
+from tenuto.recall.outdated import Replaced, current_first
 from tenuto.recall.request import Request, check
 from tenuto.recall.scoring import Scored
 from tenuto.recall.segments import Hashes
@@ -38,6 +39,9 @@ from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
 from tenuto.text import words
+
+LONGEST_CHAIN = 8
+"""How often a memory may have been superseded before what is true now is given up."""
 
 
 def recall(
@@ -56,16 +60,33 @@ def recall(
     if wanted.speaker is not None:
         wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
     vector, notes = _embed_query(deps, request.text)
-    index = _fresh(deps, scope.user, vector is not None, notes)
-    found = _Search(deps, scope, request, index, vector)
     with deps.store.reading(scope.user) as reader:
-        allowed = filters.mask(found.view, index, reader, wanted, scope.persona)
-        if not allowed.any():
-            return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
-        ranked = found.ranked(reader, allowed)
-        if not ranked:
-            return Recalled(notes=(*notes, found.reason()))
-        return Recalled(found.hits(reader, ranked, tuple(notes)), tuple(notes))
+        index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
+        waiting = _waiting(deps, reader, index, notes) if vector is not None else {}
+        if not waiting:
+            return _search(deps, scope, replace(request, filters=wanted), index, vector, reader, notes)
+    _catch_up(deps, index, waiting, notes)
+    with deps.store.reading(scope.user) as reader:
+        return _search(deps, scope, replace(request, filters=wanted), index, vector, reader, notes)
+
+
+def _search(
+    deps: Deps,
+    scope: Scope,
+    request: Request,
+    index: UserIndex,
+    vector: Floats | None,
+    reader: Reader,
+    notes: list[str],
+) -> Recalled:
+    found = _Search(deps, scope, request, index, vector)
+    allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
+    if not allowed.any():
+        return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
+    ranked = found.ranked(reader, allowed)
+    if not ranked:
+        return Recalled(notes=(*notes, found.reason()))
+    return Recalled(found.hits(reader, ranked, tuple(notes)), tuple(notes))
 
 
 def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
@@ -79,25 +100,23 @@ def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
     return vector, []
 
 
-def _fresh(deps: Deps, user: str, embedding: bool, notes: list[str]) -> UserIndex:
-    """The user's index with all that is kept; the newest entries get their vector in memory, if they wait for it."""
-    waiting: dict[str, str] = {}
-    with deps.store.reading(user) as reader:
-        index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
-        if embedding:
-            view = index.view()
-            rows = view.unembedded()
-            if len(rows) > deps.policy.recall.catch_up:
-                notes.append(f"{len(rows):,} entries wait for their vector and are found by words only")
-            records = _read(reader, view, rows[: deps.policy.recall.catch_up].tolist())
-            waiting = {id: embedding_text(record) for id, record in records.items()}
-    if waiting:
-        try:
-            vectors = np.asarray(deps.embedder.embed(list(waiting.values())), np.float32)
-            index.set_vectors(dict(zip(waiting, vectors, strict=True)))
-        except EmbedderError as error:
-            notes.append(f"the newest entries were searched by words only: {error.message}")
-    return index
+def _waiting(deps: Deps, reader: Reader, index: UserIndex, notes: list[str]) -> dict[str, str]:
+    """The newest entries that wait for their vector, with what it is made from."""
+    view = index.view()
+    rows = view.unembedded()
+    if len(rows) > deps.policy.recall.catch_up:
+        notes.append(f"{len(rows):,} entries wait for their vector and are found by words only")
+    records = _read(reader, view, rows[: deps.policy.recall.catch_up].tolist())
+    return {id: embedding_text(record) for id, record in records.items()}
+
+
+def _catch_up(deps: Deps, index: UserIndex, waiting: dict[str, str], notes: list[str]) -> None:
+    """Give them their vectors, in memory only."""
+    try:
+        vectors = np.asarray(deps.embedder.embed(list(waiting.values())), np.float32)
+        index.set_vectors(dict(zip(waiting, vectors, strict=True)))
+    except EmbedderError as error:
+        notes.append(f"the newest entries were searched by words only: {error.message}")
 
 
 def _read(reader: Reader, view: View, rows: Sequence[int]) -> dict[str, Indexed]:
@@ -146,9 +165,13 @@ class _Search:
         )
         self.records: dict[str, Indexed] = {}
         self.rules: dict[str, Verdict] = {}
+        self.outdated: dict[str, Memory] = {}
+        self.allowed: Bools = np.zeros(0, bool)
+        self.floor = deps.embedder.calibration.floor
 
     def ranked(self, reader: Reader, allowed: Bools) -> list[Scored]:
         """The best that may be handed over; the pool is widened while the gate leaves too few."""
+        self.allowed = allowed
         if self.request.profile == "default":
             signals = weigh(self.view, self.query, allowed, self.policy)
         else:
@@ -156,12 +179,12 @@ class _Search:
         size = max(self.policy.pool, 2 * self.request.limit)
         while True:
             pool = signals.pool(size)
-            kept = self._best(reader, pool)
+            kept = self._best(reader, signals, pool)
             if len(kept) == self.request.limit or len(pool.rows) < size:
                 return kept
             size *= 4
 
-    def _best(self, reader: Reader, pool: Pool) -> list[Scored]:
+    def _best(self, reader: Reader, signals: Signals, pool: Pool) -> list[Scored]:
         """The best of one pool. Records are read in the order of promise, and only until there are enough.
 
         A message's place is known from the index alone; what else there is of its record (its text, its trust) matters
@@ -170,6 +193,7 @@ class _Search:
         kinds = self.view.column("kind")[pool.rows]
         lazy = self.request.profile == "default"
         candidates = self._pass(reader, pool, np.flatnonzero((kinds != MESSAGE) | (not lazy)).tolist())
+        replaced = self._replaced(reader, signals, candidates) if lazy else []
         messages = np.flatnonzero((kinds == MESSAGE) & lazy).tolist()
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         while True:
@@ -182,6 +206,8 @@ class _Search:
                 ranked = [one for one in ranked if one.score >= promise]
             if about_now(self.request.text):
                 ranked = self._newest_first(ranked)
+            if replaced:
+                ranked = current_first(ranked, replaced)
             kept = distinct(ranked, self.request.limit)
             if len(kept) == self.request.limit or not messages:
                 return kept
@@ -200,12 +226,39 @@ class _Search:
                 continue
             cosine = float(pool.cosine[place]) if pool.has_vector[place] else None
             verdict = gate(record, self.asked, cosine)
+            if verdict.rule == OUTDATED and isinstance(record, Memory):
+                self.outdated[record.id] = record
             if verdict.passed:
                 parts = {name: float(part[place]) for name, part in pool.parts.items()}
                 self.rules[record.id] = verdict
                 left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
                 passed.append(as_candidate(record, from_micros(int(said[row])), cosine, parts, left))
         return passed
+
+    def _replaced(self, reader: Reader, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:
+        """What the gate kept out as outdated, with what is true now, where the query reaches that too.
+
+        The newer memory comes among the candidates even if it was not among the best.
+        """
+        pairs = []
+        for old in self.outdated.values():
+            new: Memory | None = old
+            for _ in range(LONGEST_CHAIN):
+                if new is None or new.superseded_by is None:
+                    break
+                new = self._memory(reader, new.superseded_by)
+            row = self.index.row(new.id) if new is not None and new is not old else None
+            if new is None or row is None or row >= self.view.size or not self.allowed[row]:
+                continue
+            if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
+                if new.id not in self.rules:
+                    candidates += self._pass(reader, signals.of(np.array([row])), [0])
+                pairs.append(Replaced(old, new))
+        return pairs
+
+    def _memory(self, reader: Reader, id: str) -> Memory | None:
+        known = self.records.get(id)
+        return known if isinstance(known, Memory) else reader.get(Memory, id)
 
     def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
         if len(ranked) < 2 or self.query.vector is None:
@@ -235,8 +288,8 @@ class _Search:
         made = []
         for one, record in zip(ranked, records, strict=True):
             lines = [sources[id] for id in around.get(record.id, ()) if id in sources]
-            held = set(entry_tokens(record))
-            matched = tuple(token for token in self.tokens if token in held)
+            held = words.hashes(packed_tokens(record))
+            matched = tuple(token for token in self.tokens if words.token_hash(token) in held)
             rule = self.rules[record.id].rule
             text = passage(lines) if lines else None
             made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))

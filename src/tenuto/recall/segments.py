@@ -22,6 +22,8 @@ TAIL = 512
 """Documents that the tail holds before it becomes a segment."""
 FANOUT = 8
 """Segments of one size that are merged into the next size."""
+PLACE = 24
+"""Bits of a hash that give way to its place while a segment is sorted."""
 LARGEST = 1 << 18
 """Documents beyond which a segment is merged no further, so that no merge takes long."""
 
@@ -43,7 +45,7 @@ class Segment:
 
 def build(hashes: Hashes, rows: Rows, documents: int) -> Segment:
     """A segment of flat (hash, row) pairs in the order of rows, repetition counted."""
-    order = np.argsort(hashes, kind="stable")
+    order = _order(hashes)
     hashes, rows = hashes[order], rows[order]
     fresh = np.ones(len(hashes), bool)
     fresh[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])
@@ -57,8 +59,23 @@ def merge(parts: list[Segment]) -> Segment:
     hashes = np.concatenate([np.repeat(part.hashes, np.diff(part.starts)) for part in parts])
     rows = np.concatenate([part.rows for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    order = np.argsort(hashes, kind="stable")
+    order = _order(hashes)
     return _grouped(hashes[order], rows[order], counts[order], sum(part.documents for part in parts))
+
+
+def _order(hashes: Hashes) -> npt.NDArray[np.intp]:
+    """The stable order of hashes, several times faster than ``argsort``: the place is sorted as a part of the number.
+
+    The last 24 bits of each hash make room for it. Two hashes that differ only there are rare and are noticed.
+    """
+    if len(hashes) < 1 << PLACE:
+        places = np.arange(len(hashes), dtype=np.uint64)
+        mixed = np.sort((hashes >> np.uint64(PLACE) << np.uint64(PLACE)) | places)
+        order = (mixed & np.uint64((1 << PLACE) - 1)).astype(np.intp)
+        sorted_ = hashes[order]
+        if not (sorted_[1:] < sorted_[:-1]).any():
+            return order
+    return np.argsort(hashes, kind="stable")
 
 
 def _grouped(hashes: Hashes, rows: Rows, counts: Counts, documents: int) -> Segment:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from tenuto.records.base import micros
 
 
 class EntryKind(StrEnum):
@@ -38,6 +41,51 @@ class Entry:
     vector: bytes | None = None
     model: str | None = None
     links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryRows:
+    """Many entries as columns of equal length: how an index reads them, without an object for each.
+
+    ``at`` is in microseconds, ``links`` are joined by spaces, an absent ``model`` is the empty string.
+    """
+
+    seq: Sequence[int]
+    kind: Sequence[str]
+    id: Sequence[str]
+    at: Sequence[int]
+    persona: Sequence[str | None]
+    session_id: Sequence[str | None]
+    role: Sequence[str]
+    speaker: Sequence[str]
+    links: Sequence[str]
+    model: Sequence[str]
+    tokens: Sequence[bytes]
+    vector: Sequence[bytes | None]
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def chosen(self, places: Sequence[int]) -> EntryRows:
+        """Some of the rows, in the order of ``places``."""
+        return EntryRows(**{part.name: [getattr(self, part.name)[place] for place in places] for part in fields(self)})
+
+    @staticmethod
+    def of(entries: Sequence[Entry]) -> EntryRows:
+        return EntryRows(
+            seq=[entry.seq for entry in entries],
+            kind=[entry.kind.value for entry in entries],
+            id=[entry.id for entry in entries],
+            at=[micros(entry.at) for entry in entries],
+            persona=[entry.persona for entry in entries],
+            session_id=[entry.session_id for entry in entries],
+            role=[entry.role for entry in entries],
+            speaker=[entry.speaker for entry in entries],
+            links=[" ".join(entry.links) for entry in entries],
+            model=[entry.model or "" for entry in entries],
+            tokens=[entry.tokens for entry in entries],
+            vector=[entry.vector for entry in entries],
+        )
 
 
 class JobStatus(StrEnum):

@@ -44,6 +44,9 @@ class SqlEngine(Protocol):
     def unpack_vector(self, value: Any) -> bytes | None:
         """What the engine gives back as float16 bytes."""
 
+    def unpack_vectors(self, values: Sequence[Any]) -> Sequence[bytes | None]:
+        """The same for many at once."""
+
     def nearest(
         self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
     ) -> Sequence[tuple[str, float]]:

@@ -20,7 +20,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.identity import Challenge
 from tenuto.records.memory import RECALLED, Memory, Status, Todo
-from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
 from tenuto.storage.tables import TABLES, table_of
@@ -148,6 +148,9 @@ class MemoryReader:
     def entries_since(self, seq: int, limit: int) -> list[Entry]:
         newer = [entry for entry in self._space.entries.values() if entry.seq > seq]
         return sorted(newer, key=lambda entry: entry.seq)[:limit]
+
+    def entry_rows(self, seq: int, limit: int) -> EntryRows:
+        return EntryRows.of(self.entries_since(seq, limit))
 
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         waiting = [entry for entry in self._space.entries.values() if entry.model != model]

@@ -116,6 +116,15 @@ class PostgresEngine:
         """pgvector's wire form: dimension, a spare word, then big-endian float16."""
         return None if value is None else np.frombuffer(value, dtype=">f2", offset=4).astype("<f2").tobytes()
 
+    def unpack_vectors(self, values: Sequence[Any]) -> Sequence[bytes | None]:
+        present = [value for value in values if value is not None]
+        size = len(present[0]) if present else 0
+        if not present or any(len(value) != size for value in present):
+            return [self.unpack_vector(value) for value in values]
+        joined = np.frombuffer(b"".join(present), ">f2").reshape(len(present), -1)[:, 2:].astype("<f2").tobytes()
+        unpacked = iter([joined[start : start + size - 4] for start in range(0, len(joined), size - 4)])
+        return [None if value is None else next(unpacked) for value in values]
+
     def nearest(
         self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
     ) -> Sequence[tuple[str, float]]:

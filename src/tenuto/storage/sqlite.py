@@ -112,6 +112,9 @@ class SqliteEngine:
     def unpack_vector(self, value: Any) -> bytes | None:
         return value if value is None else bytes(value)
 
+    def unpack_vectors(self, values: Sequence[Any]) -> Sequence[bytes | None]:
+        return values
+
     def nearest(
         self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
     ) -> Sequence[tuple[str, float]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from tenuto.ports import Vault, Vectors, Where
 from tenuto.records.base import from_micros, micros
-from tenuto.records.operations import Entry, EntryKind, Event
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Event
 from tenuto.records.scope import User
 from tenuto.storage import queries
 from tenuto.storage.conditions import select_sql, where_sql
@@ -95,6 +95,31 @@ class SqlReader:
 
     def entries_since(self, seq: int, limit: int) -> list[Entry]:
         return [self._to_entry(row) for row in self._rows("entries_since", seq=seq, limit=limit)]
+
+    def entry_rows(self, seq: int, limit: int) -> EntryRows:
+        rows = self._rows("entries_since", seq=seq, limit=limit)
+        columns: Sequence[Any] = list(zip(*rows, strict=True)) or [()] * 13
+        kind, id, at, seqs, persona, session_id, role, speaker, links, model, tokens, plain, sealed = columns
+        vector = self._engine.unpack_vectors(plain)
+        if any(value is not None for value in sealed):
+            vector = [
+                known if hidden is None else self._open_vector(*name, None, hidden)
+                for name, known, hidden in zip(zip(kind, id, seqs, strict=True), vector, sealed, strict=True)
+            ]
+        return EntryRows(
+            seq=seqs,
+            kind=kind,
+            id=id,
+            at=at,
+            persona=persona,
+            session_id=session_id,
+            role=role,
+            speaker=speaker,
+            links=links,
+            model=model,
+            tokens=tokens,
+            vector=vector,
+        )
 
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         return [self._to_entry(row) for row in self._rows("unembedded", model=model, limit=limit)]

@@ -8,6 +8,7 @@ in the body). Adding a field to a record needs no migration; adding a plain colu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -194,9 +195,9 @@ def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:
             values["id"] = row[0]
-        for column, value in zip(table.columns, row[1:-2], strict=True):
-            if not column.keyed:
-                values[column.name] = _plain(value, column)
+        for place_, name, read in READ[table.name]:
+            value = row[place_]
+            values[name] = read(value) if read is not None and value is not None else value
         if table.type is Job:
             values["user_id"] = user
         return msgspec.convert(values, type=table.type)
@@ -222,9 +223,11 @@ def column_value(value: Any, column: Column, vault: Vault, user: str) -> Any:
     return value
 
 
-def _plain(value: Any, column: Column) -> Any:
-    if value is None:
-        return None
-    if column.kind == "time":
-        return from_micros(value)
-    return bool(value) if column.kind == "flag" else value
+def _readers(table: Table) -> tuple[tuple[int, str, Callable[[Any], Any] | None], ...]:
+    kinds: dict[str, Callable[[Any], Any]] = {"time": from_micros, "flag": bool}
+    columns = enumerate(table.columns, 1)
+    return tuple((place_, column.name, kinds.get(column.kind)) for place_, column in columns if not column.keyed)
+
+
+READ = {table.name: _readers(table) for table in TABLES}
+"""By table: where in a row a field stands, its name, and what its stored value goes through."""

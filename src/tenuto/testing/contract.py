@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from dataclasses import fields
 from datetime import timedelta
 from typing import Any
 
@@ -26,7 +27,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus
 from tenuto.records.identity import Challenge, Purpose
 from tenuto.records.memory import Memory, Status, Todo, TodoKind
-from tenuto.records.operations import Entry, EntryKind, Event, Job, JobStatus
+from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.records.workflow import Outcome
 from tenuto.testing.samples import LATER, NOW, memory, message, records
@@ -260,6 +261,8 @@ class StoreContract:
             assert [e.id for e in found] == ["mem_1", "msg_1"]
             assert evolve(found[0], seq=0) == first
             assert [e.id for e in reader.entries_since(0, 1)] == ["mem_1"]
+            assert _listed(reader.entry_rows(0, 10)) == _listed(EntryRows.of(found))
+            assert list(reader.entry_rows(0, 1).id) == ["mem_1"] and len(reader.entry_rows(found[-1].seq, 10)) == 0
             assert reader.entries_since(found[-1].seq, 10) == []
             assert [e.id for e in reader.unembedded("m", 10)] == ["msg_1"]
             assert [e.id for e in reader.unembedded("other", 10)] == ["msg_1", "mem_1"]
@@ -516,6 +519,10 @@ class StoreContract:
             pass
         with pytest.raises(StoreClosed), store.writing(ANA):
             pass
+
+
+def _listed(rows: EntryRows) -> dict[str, list[Any]]:
+    return {part.name: list(getattr(rows, part.name)) for part in fields(rows)}
 
 
 def _challenge(id: str, **changes: Any) -> Challenge:

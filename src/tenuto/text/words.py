@@ -84,6 +84,14 @@ def packed(text: str, key: bytes = b"") -> bytes:
     return numbers.tobytes()
 
 
+def hashes(packed: bytes) -> frozenset[int]:
+    """The distinct numbers of a packed text."""
+    numbers = array("Q", packed)
+    if byteorder == "big":
+        numbers.byteswap()
+    return frozenset(numbers)
+
+
 @lru_cache(maxsize=1 << 16)
 def _word_hash(word: str, key: bytes) -> int | None:
     """The hash of an ASCII word as it is indexed, or ``None`` for a stop word."""

@@ -13,7 +13,7 @@ from tenuto.recall import segments
 from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.lexical import lexical
-from tenuto.records.operations import Entry, EntryKind
+from tenuto.records.operations import Entry, EntryKind, EntryRows
 from tenuto.records.scope import User
 from tenuto.text import words
 
@@ -160,9 +160,9 @@ class FakeReader:
         seq = max((one.seq for one in self.entries), default=0)
         return User(user_id=self.user, created_at=self.created_at, seq=seq, epoch=self.epoch) if self.entries else None
 
-    def entries_since(self, seq: int, limit: int) -> list[Entry]:
+    def entry_rows(self, seq: int, limit: int) -> EntryRows:
         self.reads += 1
-        return sorted((one for one in self.entries if one.seq > seq), key=lambda one: one.seq)[:limit]
+        return EntryRows.of(sorted((one for one in self.entries if one.seq > seq), key=lambda one: one.seq)[:limit])
 
 
 def test_an_index_is_refreshed_by_what_is_new_and_made_anew_when_something_went() -> None:
@@ -201,3 +201,27 @@ def test_the_least_recently_used_index_goes_first() -> None:
     assert indexes.fresh(readers[0], "m", DIMENSION) is first  # type: ignore[arg-type]
     indexes.drop("user0")
     assert indexes.fresh(readers[0], "m", DIMENSION) is not first  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("page", [3, 7, 100])
+def test_an_index_read_page_by_page_answers_as_one_read_at_once(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenuto.recall.indexes.PAGE", page)
+    reader = FakeReader()
+    reader.entries = [entry(n, " ".join(WORDS[n % 5 : n % 7 + 1]), session=f"s{n % 3}") for n in range(40)]
+    late = [entry(n, "fig kiwi", session="s1", seq=50 + n, at=START + timedelta(minutes=n - 5)) for n in (11, 13)]
+    reader.entries = [one for one in reader.entries if one.id not in {two.id for two in late}] + late
+    at_once = UserIndex("m", DIMENSION)
+    at_once.apply(reader.entries)
+    paged = Indexes(1 << 30).fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    assert paged.view().size == 40
+    assert scores(paged, "apple fig kiwi") == scores(at_once, "apple fig kiwi")
+    query = vector(3).astype(np.float32)
+    near = [dict(zip(one.view().ids, one.view().cosine(query).round(4), strict=True)) for one in (paged, at_once)]
+    assert near[0] == near[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=60))
+def test_hashes_are_sorted_stably_even_where_only_their_last_bits_differ(parts: list[tuple[int, int]]) -> None:
+    given_ = np.array([(high << 60) + low for high, low in parts], np.uint64)
+    assert segments._order(given_).tolist() == np.argsort(given_, kind="stable").tolist()

@@ -26,6 +26,7 @@ COMMANDS = {
     "identities": "tenuto.surfaces.cli.identity:identities",
     "serve": "tenuto.surfaces.cli.serve:serve",
     "keys": "tenuto.surfaces.cli.keys:keys",
+    "model-keys": "tenuto.surfaces.cli.model_keys:model_keys",
     "mcp": "tenuto.surfaces.cli.mcp:mcp",
     "chat": "tenuto.surfaces.cli.chat:chat",
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
