@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,17 +19,16 @@ from typing import Any
 
 import psutil
 from bench.server import __main__ as bench
-from bench.server.down import NoEmbedder
 from starlette.testclient import TestClient
 
 import tenuto
 from tenuto.errors import TenutoError
 from tenuto.records.conversation import Message
 from tenuto.surfaces.http.app import create_app
-from tenuto.surfaces.http.serving import Serving, limiter, listen, run_one
+from tenuto.surfaces.http.serving import limiter
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
-from tenuto.user import UserMemory
 from tests.reliability.scorecard import Measured, Work, row
+from tests.reliability.serving import options
 from tests.servers import Postgres, Valkey
 from tests.surfaces.kit import GENEROUS, bearer, make_store
 
@@ -270,37 +269,25 @@ def asks(work: Work) -> Measured:
 # --- 29: load ---------------------------------------------------------------------------------------------------------
 
 
-def leaky(serving: Serving, listener: Any) -> None:
-    """The broken variant: a server that keeps something of every answer."""
-    kept, recall = [], UserMemory.recall
-
-    def hoarding(self: UserMemory, *args: Any, **more: Any) -> Any:
-        kept.append(bytearray(300_000))
-        return recall(self, *args, **more)
-
-    UserMemory.recall = hoarding  # type: ignore[method-assign]
-    run_one(serving, listener)
-
-
-def load(work: Work, target: Any = run_one) -> Measured:
+def load(work: Work, how: str = "right") -> Measured:
     """A server in a process of its own, asked by eight clients in another one for ``count`` seconds."""
     rounds, small = (8, False) if work.count >= 30 else (4, True)
     given = argparse.Namespace(seconds=max(0.5, work.count / rounds), clients=8, users=10, messages=10 if small else 50)
     url = str(work.folder / "tenuto.db")
-    options: dict[str, Any] = {"policy": bench.GENEROUS, **({"embedder": NoEmbedder()} if small else {})}
-    secret = bench.fill(url, options, given)
+    embedder = "words" if small else "model"
+    secret = bench.fill(url, options(embedder), given)
     bare = bench.measure_bare(1, argparse.Namespace(seconds=1.0 if small else 3.0, clients=8, users=10))["per_second"]
-    serving = Serving(db=url, port=0, logs=False, options=tuple(options.items()))
-    listener = listen(serving)
-    port = listener.getsockname()[1]
-    server = multiprocessing.get_context("spawn").Process(target=target, args=(serving, listener))
-    server.start()
-    listener.close()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        port, number = listener.getsockname()[1], listener.fileno()
+        command = [sys.executable, "-m", "tests.reliability.serving", url, str(number), embedder, how]
+        server = subprocess.Popen(command, cwd=ROOT, pass_fds=[number])
     try:
-        found = [bench.load(port, secret, 0.1, given, server.pid or 0) for _ in range(rounds)]
+        found = [bench.load(port, secret, 0.1, given, server.pid) for _ in range(rounds)]
     finally:
         server.terminate()
-        server.join(30)
+        server.wait(30)
     errors = sum(one["errors"] for one in found)
     answered = sum(one["per_second"] for one in found) * given.seconds
     rate = answered / (given.seconds * rounds)
@@ -328,4 +315,4 @@ def lasting_load(work: Work) -> Measured:
 
 @lasting_load.control("a server that keeps what it answered")
 def leaking(work: Work) -> Measured:
-    return load(work.part(8, "leak"), leaky)
+    return load(work.part(8, "leak"), "leaky")
