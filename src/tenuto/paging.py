@@ -124,7 +124,8 @@ def find(
             code="order_unknown",
         )
     most = deps.policy.limits.page_size
-    if not isinstance(limit, int) or not 1 <= limit <= most:
+    given: object = limit
+    if not isinstance(given, int) or not 1 <= given <= most:
         raise InputError(f"'limit' is from 1 to {most}, and is {limit!r}.", code="limit_invalid")
     where = [*_conditions(listing, what, filters), *_times(listing, since, until), *_persona(listing, scope)]
     with deps.store.reading(scope.user) as reader:

@@ -1,6 +1,6 @@
 """The fault campaign: every row of the scorecard with its control, and the table of what came out.
 
-    python -m tests.reliability [--rows 1,2,12] [--scale 0.1] [--count 50] [--seconds 600] [--again] [--table] [--no-page]
+    python -m tests.reliability [--rows 1,2,12] [--scale 0.1] [--count 50] [--seconds 600] …
 
 Each row runs in a process of its own with a time limit and leaves ``build/reliability/row-NN.json``; a row that has a
 result of at least this size is not run again unless ``--again`` says so, so a stopped campaign is taken up where it
