@@ -4,7 +4,9 @@
 
 A store with so many messages of one user, a scripted upstream that answers at once, and the same request sent to the
 upstream directly and through the proxy, in turns. Printed: the median and the 95th percentile of both, the difference,
-and where the time goes. ``cpu`` is what the calling thread itself worked: look at it where others share the machine.
+and where the time goes. People pause between two turns, so the background work of a turn is done before the next is
+sent; ``without pauses`` is the same with every request sent at once, while that work competes for the same cores.
+``cpu`` is what the calling thread itself worked: look at it where others share the machine.
 """
 
 from __future__ import annotations
@@ -34,15 +36,22 @@ def sentence(chance: random.Random, number: int) -> str:
     return f"{chance.choice(WHO)} {chance.choice(DID)} {chance.choice(WHAT)} in week {number % 52}, I think."
 
 
-def timed(runs: list[Callable[[int], object]], requests: int) -> list[list[tuple[float, float]]]:
+def timed(
+    runs: list[Callable[[int], object]], requests: int, pause: Callable[[], object] = lambda: None
+) -> list[list[tuple[float, float]]]:
     """(elapsed, cpu of this thread) in milliseconds, for each of ``runs``, taken in turns."""
     found: list[list[tuple[float, float]]] = [[] for _ in runs]
     for number in range(requests):
         for place, run in enumerate(runs):
+            pause()
             before, worked = time.perf_counter(), time.thread_time()
             run(number)
             found[place].append(((time.perf_counter() - before) * 1000, (time.thread_time() - worked) * 1000))
     return found
+
+
+def added(alone: list[tuple[float, float]], through: list[tuple[float, float]]) -> float:
+    return statistics.median(one[0] for one in through) - statistics.median(one[0] for one in alone)
 
 
 def line(name: str, found: list[tuple[float, float]], *, cpu: bool = False) -> str:
@@ -76,7 +85,10 @@ def main() -> None:
 
             ask(proxy.url)(-1)
             ask(direct.url)(-1)
-            alone, through = timed([ask(direct.url), ask(proxy.url)], given.requests)
+            both = [ask(direct.url), ask(proxy.url)]
+            alone, through = timed(both, given.requests, store.settle)
+            at_once, flooded = timed(both, given.requests)
+            store.settle()
             contexts, recalls, kept = timed(
                 [
                     lambda n: ana.context(f"What about {chance.choice(WHAT)}? {n}", replay=False),
@@ -84,14 +96,15 @@ def main() -> None:
                     lambda n: ana.observe(f"Number {n}"),
                 ],
                 given.requests,
+                store.settle,
             )
         store.close()
     print(f"{given.messages} messages kept, {given.requests} requests each, load {os.getloadavg()[0]:.1f}")
     print(f"{'milliseconds':34}{'p50':>9}{'p95':>9}{'cpu p50':>9}")
     print(line("upstream alone", alone))
     print(line("through the proxy", through))
-    added = statistics.median(one[0] for one in through) - statistics.median(one[0] for one in alone)
-    print(f"{'added by the proxy':34}{added:9.1f}")
+    print(f"{'added by the proxy':34}{added(alone, through):9.1f}")
+    print(f"{'added by it without pauses':34}{added(at_once, flooded):9.1f}")
     parts = (("  one context", contexts), ("    of that, one recall", recalls), ("  one message kept", kept))
     for name, found in parts:
         print(line(name, found, cpu=True))

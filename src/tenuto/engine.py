@@ -23,6 +23,7 @@ from tenuto.handlers import HANDLERS
 from tenuto.identity.addresses import normalise
 from tenuto.identity.link import identify
 from tenuto.ingest.embedding import embed_user
+from tenuto.ingest.model_extract import Spent, spent_by_day
 from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
 from tenuto.lifecycle.care import CurateReport
@@ -123,6 +124,19 @@ class Tenuto:
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
+
+    def costs(self) -> dict[str, dict[str, float]]:
+        """What the model cost on each of the last days (UTC), all users together: tokens and money.
+
+        Counted is what extraction asked of the model; money follows from ``memory.model_input_price`` and
+        ``memory.model_output_price``.
+        """
+        total: dict[str, Spent] = {}
+        for user in self.users():
+            with self.deps.store.reading(user) as reader:
+                for day, spent in spent_by_day(reader).items():
+                    total[day] = total.get(day, Spent()).plus(spent)
+        return {day: {"tokens": total[day].tokens, "money": total[day].cost} for day in sorted(total)}
 
     def create_key(
         self, name: str, *, scope: str = "app", user: str | None = None, lifetime: timedelta | None = None

@@ -337,8 +337,12 @@ class ModelPolicy:
     """Longest wait for an answer of a model."""
     retries: int = 2
     """Further tries after a failure that may pass."""
+    price: float | None = None
+    """What a million tokens that the model reads cost, in your currency; only estimates use it."""
     prompts: str = ""
     """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
+    hosts: tuple[str, ...] = ()
+    """Hosts on private addresses that users may name in models of their own choice; public ones need no naming."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,11 +439,10 @@ class ServerPolicy:
     """Live event streams of one process."""
     streams_per_user: int = 20
     """Live event streams of one user in one process."""
-    """Live event streams of one user."""
     heartbeat: timedelta = timedelta(seconds=15)
     """An idle event stream says so this often, and looks whether its key still holds."""
-    poll: timedelta = timedelta(seconds=1)
-    """How often a live stream looks for events that another process wrote."""
+    poll: timedelta = timedelta(seconds=5)
+    """How often a live stream looks by itself, in case that word of a change was lost."""
     shutdown: timedelta = timedelta(seconds=15)
     """Time that requests at work get to finish when the server is stopped."""
     key_cache: timedelta = timedelta(seconds=2)
@@ -450,13 +453,10 @@ class ServerPolicy:
     """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
     token_longest: timedelta = timedelta(hours=24)
     """Longest lifetime that a minted token may have."""
-    """Longest lifetime of such a token."""
     link_valid: timedelta = timedelta(minutes=10)
     """A sign-in link works once, within this time."""
-    """Lifetime of a sign-in link."""
     browser_valid: timedelta = timedelta(days=7)
     """A signed-in browser stays signed in for this long."""
-    """Lifetime of a browser's sign-in."""
     replay_kept: timedelta = timedelta(hours=24)
     """How long the answer to a request with an idempotency key is kept."""
     replay_wait: timedelta = timedelta(minutes=1)
@@ -465,24 +465,18 @@ class ServerPolicy:
     """Requests per second of one key, after a burst."""
     key_burst: int = 500
     """Requests of one key at once."""
-    """Requests that a key may make at once before its rate counts."""
     user_rate: float = 20.0
     """Requests per second about one user, after a burst."""
-    """Requests per second of one user, after a burst."""
     user_burst: int = 200
     """Requests about one user at once."""
-    """Requests of one user at once before the rate counts."""
     address_rate: float = 100.0
     """Requests per second from one address, after a burst."""
-    """Requests per second of one address, after a burst."""
     address_burst: int = 1000
     """Requests from one address at once."""
-    """Requests of one address at once before the rate counts."""
     failure_rate: float = 0.2
     """Failed sign-ins per second of one address, after a burst."""
     failure_burst: int = 20
     """Failed sign-ins of one address at once."""
-    """Failed sign-ins of one address at once before the rate counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from tenuto.access import keys as server_keys
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
-from tenuto.errors import NotFound, SettingError
+from tenuto.errors import InputError, NotFound, SettingError
 from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
@@ -32,6 +32,7 @@ from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
 from tenuto.ports import KeyedModel, Model, Where
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.providers.embed_speed import seconds_to_embed
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
@@ -192,7 +193,8 @@ class UserMemory:
     def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
 
-        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source,
+        message (where it was said).
         """
         return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
 
@@ -288,7 +290,9 @@ class UserMemory:
         self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
     ) -> list[Summary]:
         """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
-        where = [Where("kind", "=", SummaryKind(kind))] if kind else []
+        if kind is not None and kind not in set(SummaryKind):
+            raise InputError(f"Unknown kind {kind!r}: use one of {', '.join(SummaryKind)}.", code="kind_unknown")
+        where = [Where("kind", "=", kind)] if kind else []
         where += [Where("session_id", "=", session_id)] if session_id else []
         where += [] if versions else [Where("current", "=", True)]
         with self._deps.store.reading(self.id) as reader:
@@ -384,8 +388,12 @@ class UserMemory:
         timezone: str = "UTC",
     ) -> Estimate:
         """What an import would bring, from when, and what it would cost; nothing is written."""
-        names = [me] if isinstance(me, str) else list(me)
-        return estimate_file(self._deps, self._scope, path, format=format, names=names, timezone=timezone)
+        names, sample = [me] if isinstance(me, str) else list(me), list[str]()
+        found = estimate_file(
+            self._deps, self._scope, path, format=format, names=names, timezone=timezone, sample=sample
+        )  # fmt: skip
+        found.embedding_seconds = seconds_to_embed(self._deps.embedder, sample, found.messages + found.memories)
+        return found
 
     def imports(self) -> list[Import]:
         """What was imported, newest first."""

@@ -120,8 +120,9 @@ def _previous(reader: Reader, scope: Scope, policy: Policy, current: Session | N
     where = [_persona(scope)]
     if current is not None:
         where.append(Where("started_at", "<", current.started_at))
-    found = reader.find(Session, *where, order="-started_at", limit=wanted * SPARE)
-    return tuple(session for session in found if current is None or session.id != current.id)
+    found = reader.find(Session, *where, order="-last_activity_at", limit=wanted * SPARE)
+    others = (session for session in found if current is None or session.id != current.id)
+    return tuple(sorted(others, key=lambda session: (session.started_at, session.id), reverse=True))
 
 
 def _pins(reader: Reader, persona: Where, current: Session | None) -> tuple[Memory, ...]:

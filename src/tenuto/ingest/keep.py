@@ -23,7 +23,7 @@ from tenuto.ingest.echo import without_injected
 from tenuto.ingest.embedding import checked
 from tenuto.ingest.entities import Registry
 from tenuto.ingest.extract import extract
-from tenuto.ingest.extraction import Extraction
+from tenuto.ingest.extraction import PRONOUN, Extraction, spoken_of
 from tenuto.ingest.obey import obey
 from tenuto.ingest.writing import Writing, settle
 from tenuto.ports import Reader, Vectors, Where
@@ -33,6 +33,8 @@ from tenuto.records.memory import Entity, Memory, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Job, Receipt, WriteResult
 
 DIGEST = "digest"
+LOOKED_AT = 2000
+"""Characters of a message that are searched for "he" and "she"."""
 REPORTED = 12
 """Statements that were not kept which a receipt names."""
 
@@ -78,13 +80,19 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
         names = _own_names(reader, user)
         zone = _zone(reader)
         spent = model_extract.spent_today(reader, deps.clock())
+        earlier = {message.id: _message_before(reader, message) for message in messages}
     waiting = [one for one in messages if one.id in receipts and not receipts[one.id].settled]
     items = []
     for message in waiting:
         text, injected = without_injected(message.content)
         seen = Registry.of(entities)
         extraction = extract(
-            evolve(message, content=text), deps.policy.memory, registry=seen, own_names=names, zone=zone
+            evolve(message, content=text),
+            deps.policy.memory,
+            registry=seen,
+            own_names=names,
+            zone=zone,
+            before=spoken_of(message, earlier.get(message.id), seen),
         )
         entities = [*entities, *_overlay(extraction, entities, message)]
         items.append(Item(message, receipts[message.id], extraction, injected))
@@ -92,6 +100,21 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
         _with_model(deps, user, items, names, zone, spent)
     _embed(deps, items)
     return items
+
+
+def _message_before(reader: Reader, message: Message) -> Message | None:
+    """The user's own message before one that speaks of "he" or "she" without a name."""
+    if message.role is not Role.USER or not PRONOUN.search(message.content[:LOOKED_AT]):
+        return None
+    found = reader.find(
+        Message,
+        Where("session_id", "=", message.session_id),
+        Where("role", "=", Role.USER.value),
+        Where("seq", "<", message.seq),
+        order="-seq",
+        limit=1,
+    )
+    return found[0] if found and found[0].speaker == message.speaker else None
 
 
 def _with_model(

@@ -8,7 +8,7 @@ there is one way in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -17,11 +17,13 @@ import numpy as np
 from tenuto.deps import Deps
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.echo import echoes
-from tenuto.ingest.reconcile import OPPOSITE, Decision, Known, reconcile
+from tenuto.ingest.entities import SELF
+from tenuto.ingest.reconcile import OPPOSITE, Decision, reconcile
+from tenuto.ingest.retire import Known
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.recall.entry import Indexed, make_entry
 from tenuto.records.base import evolve
-from tenuto.records.memory import RECALLED, Memory, PinKind, Status, Trust
+from tenuto.records.memory import RECALLED, Entity, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
 
 NEAR = 12
@@ -84,6 +86,7 @@ def settle(
     writing: Writing, candidate: Candidate, vector: Vectors | None, *, guard_echo: bool = False
 ) -> tuple[WriteResult, Memory | None]:
     """Write one candidate; what came of it, and the memory that holds it now."""
+    candidate = _standing(writing, candidate)
     known = _known(writing, candidate, vector)
     calibration = writing.deps.embedder.calibration
     if guard_echo:
@@ -108,6 +111,17 @@ def settle(
         policy=writing.deps.policy.memory,
     )
     return _write(writing, candidate, decision, vector)
+
+
+def _standing(writing: Writing, candidate: Candidate) -> Candidate:
+    """The candidate about the entity that stands, where the one it names was merged into another."""
+    id, seen = candidate.subject, {candidate.subject}
+    while id != SELF and (entity := writing.tx.get(Entity, id)) is not None and entity.merged_into:
+        if entity.merged_into in seen:
+            break
+        id = entity.merged_into
+        seen.add(id)
+    return candidate if id == candidate.subject else replace(candidate, subject=id)
 
 
 def _write(

@@ -59,17 +59,28 @@ class CallableModel:
 
 
 def parse_model(
-    spec: str, policy: ModelPolicy, secret: Secret, *, key: str | None = None, unpaid: bool = False
+    spec: str,
+    policy: ModelPolicy,
+    secret: Secret,
+    *,
+    key: str | None = None,
+    unpaid: bool = False,
+    guarded: bool = False,
 ) -> ChatModel:
     """The model that a setting names. ``key`` stands in for the one that ``secret`` would find.
 
-    ``unpaid``: a vendor's model without a key is made too, for people who bring their own.
+    ``unpaid``: a vendor's model without a key is made too, for people who bring their own. ``guarded``: whoever chose
+    the address is not the operator, so it must be public or named in ``policy.hosts``.
     """
     # On first use: the HTTP client behind them takes longer to load than all of Tenuto.
     from tenuto.providers.model_anthropic import AnthropicModel
     from tenuto.providers.model_openai import OpenAIModel
 
     limits: dict[str, Any] = {"timeout": policy.timeout, "retries": policy.retries}
+    if guarded and not spec.strip().startswith(("openai:", "anthropic:")):
+        from tenuto.providers.outbound import GuardedTransport
+
+        limits["transport"] = GuardedTransport(policy.hosts)
     if own := _OWN.fullmatch(spec.strip()):
         kind, address, name = own.groups()
         made = OpenAIModel if kind == "openai" else AnthropicModel

@@ -16,7 +16,7 @@ from tenuto.storage import queries
 from tenuto.storage.conditions import select_sql, where_sql
 from tenuto.storage.engine import Connection, Row, SqlEngine
 from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
-from tenuto.storage.vectors import nearest as nearest_of
+from tenuto.storage.vectors import Matrix
 
 T = TypeVar("T")
 CHUNK = 500
@@ -32,6 +32,7 @@ class SqlReader:
         self._vault = vault
         self._user = user
         self._sql = queries.load(engine.dialect)
+        self._matrices: dict[tuple[EntryKind, str], Matrix] = {}
 
     @property
     def user(self) -> str:
@@ -126,10 +127,14 @@ class SqlReader:
 
     def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
         if not self._vault.sealing:
-            return list(self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit))
-        rows = self._rows("entry_vectors", kind=kind.value, model=model)
-        opened = [(id, self._open_vector(kind.value, id, seq, plain, sealed)) for id, seq, plain, sealed in rows]
-        return nearest_of([(id, data) for id, data in opened if data is not None], vector, limit)
+            found = self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit)
+            if found is not None:
+                return list(found)
+        if (kind, model) not in self._matrices:
+            rows = self._rows("entry_vectors", kind=kind.value, model=model)
+            opened = [(id, self._open_vector(kind.value, id, seq, plain, sealed)) for id, seq, plain, sealed in rows]
+            self._matrices[kind, model] = Matrix([(id, data) for id, data in opened if data is not None])
+        return self._matrices[kind, model].nearest(vector, limit)
 
     def _rows(self, name: str, **parameters: Any) -> list[Row]:
         return self._connection.rows(self._sql[name], {"user": self._user, **parameters})
@@ -212,6 +217,7 @@ class SqlTransaction(SqlReader):
 
     def index(self, *entries: Entry) -> None:
         self._ensure_user()
+        self._matrices.clear()
         rows = []
         for entry in entries:
             seq = self._next()
@@ -234,11 +240,13 @@ class SqlTransaction(SqlReader):
         self._connection.change_many(self._sql["put_entry"], rows)
 
     def unindex(self, kind: EntryKind, *ids: str) -> None:
+        self._matrices.clear()
         for id in ids:
             if self._change("drop_entry", kind=kind.value, id=id):
                 self._epoch += 1
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
+        self._matrices.clear()
         done = 0
         for (kind, id), vector in vectors.items():
             seq = self._next()

@@ -188,8 +188,11 @@ def place(table: str, row: str, column: str = "body") -> str:
 def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
-    for column in table.columns:
-        row[column.name] = column_value(getattr(record, column.name), column, vault, user)
+    for column, write in WRITE[table.name]:
+        value = getattr(record, column.name)
+        row[column.name] = (
+            None if value is None else write(value) if write else column_value(value, column, vault, user)
+        )
     body = {name: getattr(record, name) for name in IN_BODY[table.name]}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
@@ -240,5 +243,16 @@ def _readers(table: Table) -> tuple[tuple[int, str, Callable[[Any], Any] | None]
     return tuple((place_, column.name, kinds.get(column.kind)) for place_, column in columns if not column.keyed)
 
 
+def _writers(table: Table) -> tuple[tuple[Column, Callable[[Any], Any] | None], ...]:
+    kinds: dict[str, Callable[[Any], Any]] = {"text": str, "flag": int, "int": _same, "real": _same}
+    return tuple((column, None if column.keyed else kinds.get(column.kind)) for column in table.columns)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+WRITE = {table.name: _writers(table) for table in TABLES}
+"""By table: each column, and what a value goes through where nothing of the user's is needed for it."""
 READ = {table.name: _readers(table) for table in TABLES}
 """By table: where in a row a field stands, its name, and what its stored value goes through."""

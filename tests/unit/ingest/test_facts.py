@@ -91,4 +91,5 @@ def test_the_table_is_whole():
         "blood_type",
         "name",
         "condition",
+        "intolerance",
     }

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from tenuto.privacy.erase import Proof
+from tenuto.records.identity import MergePlan
 
 
 def _without_nul(value: str) -> str:
@@ -112,6 +113,14 @@ class Trial(Body):
     dry_run: bool = Field(False, description="Change nothing; only tell what would be done.")
 
 
+class OfUser(Body):
+    user: Name | None = Field(None, description="Whose; any user's if left out.", examples=["ana"])
+
+
+class CurateMany(OfUser):
+    dry_run: bool = False
+
+
 class Erase(Body):
     user: str = Field(description="The user's id once more: erasing cannot be undone.", examples=["ana"])
 
@@ -142,6 +151,7 @@ class Remember(Body):
     should_not_do: str | None = None
     at: AwareDatetime | None = None
     source: Name = "direct"
+    message: Name | None = Field(None, description="Where it was said, by your id or ours: becomes the evidence.")
 
 
 class Given(Body):
@@ -227,6 +237,29 @@ class Unlink(Body):
 
 class ConfirmLink(Unlink):
     code: Name = Field(examples=["123456"])
+
+
+class Link(Unlink):
+    merge: bool = Field(False, description="To join the account that the address belongs to.")
+    by_caller: bool = Field(False, description="An app carries the code itself; needs an app key.")
+
+
+class ShownPlan(Body):
+    """A plan as it was shown. Only who, where and the digest count; the rest is worked out anew."""
+
+    user: Name
+    other: Name
+    channel: Name
+    address: Name
+    challenge_id: Name
+    counts: dict[str, int] = Field(default_factory=dict, max_length=100)
+    conflicts: list[str] = Field(default_factory=list, max_length=10_000)
+    addresses: list[Name] = Field(default_factory=list, max_length=1000)
+    digest: Name
+
+    def record(self) -> MergePlan:
+        plain = self.model_dump()
+        return MergePlan(**{**plain, "conflicts": tuple(self.conflicts), "addresses": tuple(self.addresses)})
 
 
 class OutcomeTried(Body):

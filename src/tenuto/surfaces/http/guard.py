@@ -18,7 +18,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.access.door import Door
@@ -45,6 +45,8 @@ HEADERS = {
         "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
 }
+
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 def csrf_token(secret: str) -> str:
@@ -167,10 +169,9 @@ class _Body:
 def _hardened(send: Send) -> Send:
     async def hardened(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                if name not in headers:
-                    headers[name] = value
+            given = list(message.get("headers", ()))
+            present = {name.lower() for name, _ in given}
+            message = {**message, "headers": [*given, *(one for one in _RAW if one[0] not in present)]}
         await send(message)
 
     return hardened

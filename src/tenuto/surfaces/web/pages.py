@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -301,11 +301,26 @@ def system_page(request: Request, secret: str | None = None) -> Response:
         failed=store.jobs("failed", limit=20),
         jobs=store.jobs(limit=12),
         parts=store.examine(),
+        **_costs(store),
         made=made,
         usable={key.id: usable(key, now) for key in made},
         secret=secret,
         own=request.state.key.id,
     )
+
+
+def _costs(store: Tenuto) -> dict[str, Any]:
+    """Tokens and money of the model, day by day."""
+    days = store.costs()
+    bars = [(datetime.fromisoformat(day).replace(tzinfo=UTC), spent["tokens"]) for day, spent in days.items()]
+    today = days.get(f"{store.deps.clock():%Y-%m-%d}", {"tokens": 0, "money": 0.0})
+    priced = bool(store.deps.policy.memory.model_input_price or store.deps.policy.memory.model_output_price)
+    return {
+        "model": store.deps.model.name if store.deps.model is not None else None,
+        "cost_chart": charts.bars(bars[-30:], "Tokens of the model, day by day"),
+        "spent": {"today": today, "all": {name: sum(day[name] for day in days.values()) for name in today}},
+        "priced": priced,
+    }
 
 
 @routes.get("/sign-in", **page_needs(Need.PUBLIC))
