@@ -93,9 +93,7 @@ def one_user(count: int, queries: int, local: LocalEmbedder) -> float:
         index = next(iter(store.deps.indexes._slots.values())).index
         pieces = [piece for _, piece in index.view().pieces]
         product = milliseconds(lambda text, pieces=pieces: [one @ at_hand.known[text] for one in pieces], asked[1:])
-        ana.observe("one more thing to say", at=None)
-        at_hand.known |= {"one more thing to say": made_up.vectors(1)[0]}
-        fresh = milliseconds(ana.recall, asked[1:2])
+        fresh = [after_one_more(ana, at_hand, made_up, text) for text in asked[1:10]]
         size = sum(file.stat().st_size for file in path.parent.iterdir())
         print(
             f"  {count:,} items, made up ({written:.1f} s to write, {size / 1e6:,.0f} MB on disk, "
@@ -103,11 +101,18 @@ def one_user(count: int, queries: int, local: LocalEmbedder) -> float:
         )
         print(row("recall, warm, no embedding", warm) + goal(warm, GOALS.get(count)))
         print(row("recall, cold (first query)", cold))
-        print(row("recall right after one new message", fresh))
+        print(row("recall right after one new message", np.concatenate(fresh, axis=1)))
         print(row("floor: one matrix-vector product", product))
         del pieces, index
         store.close()
     return float(np.percentile(warm[1], 95))
+
+
+def after_one_more(user: tenuto.UserMemory, at_hand: AtHand, made_up: MadeUp, query: str) -> np.ndarray:
+    said = made_up.text(12)
+    at_hand.known |= {said: made_up.vectors(1)[0]}
+    user.observe(said)
+    return milliseconds(user.recall, [query])
 
 
 def embedding(local: LocalEmbedder, queries: int) -> None:

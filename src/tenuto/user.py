@@ -328,8 +328,13 @@ class UserMemory:
             look.set_trajectory(self._deps, self._scope, on)
         return look.trajectory(self._deps, self._scope)
 
-    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
-        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
+    def outreach(self, *, on: bool | None = None, made: bool = False, timezone: str | None = None) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made.
+
+        ``timezone`` is where the user lives, such as ``Europe/Rome``: without it quiet hours cannot be kept, so: no.
+        """
+        if timezone is not None:
+            look.set_timezone(self._deps, self._scope, timezone)
         if on is not None or made:
             look.set_outreach(self._deps, self._scope, on=on, made=made)
         return look.may_reach_out(self._deps, self._scope)
