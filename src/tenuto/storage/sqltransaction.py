@@ -1,4 +1,5 @@
 """Reads and writes of one user over SQL: the same code on every engine, bound to its user when it is made."""
+# Over 400 lines: reading and writing of one user in one place, as in the fake, so that the two can be compared.
 
 from __future__ import annotations
 
