@@ -11,7 +11,7 @@
 much better one row is than the next, which ranks alone would lose. Someone who asks about a named person asks about all
 that was ever said; anyone else speaks inside a running conversation, where what was said lately is meant. The five
 numbers were fitted on conversations of both kinds, each tested on conversations that it was not fitted on
-(``bench/recall``); the speaker's was then lowered as far as that costs nothing, for questions that name the wrong person.
+(``bench/recall``); the speaker's was then lowered as far as that costs nothing: a question may name the wrong person.
 """
 
 from __future__ import annotations
