@@ -110,7 +110,7 @@ class UserMemory:
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
-        return Working(self._deps.working, self._scope)
+        return Working(self._deps.working, self._scope, self._deps.policy.working, self._deps.policy.limits)
 
     def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
         """The right few things for a query, best first, each with its reasons."""
@@ -328,8 +328,13 @@ class UserMemory:
             look.set_trajectory(self._deps, self._scope, on)
         return look.trajectory(self._deps, self._scope)
 
-    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
-        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
+    def outreach(self, *, on: bool | None = None, made: bool = False, timezone: str | None = None) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made.
+
+        ``timezone`` is where the user lives, such as ``Europe/Rome``: without it quiet hours cannot be kept, so: no.
+        """
+        if timezone is not None:
+            look.set_timezone(self._deps, self._scope, timezone)
         if on is not None or made:
             look.set_outreach(self._deps, self._scope, on=on, made=made)
         return look.may_reach_out(self._deps, self._scope)

@@ -59,7 +59,10 @@ def test_the_trajectory_can_be_switched_off(run):
 
 def test_outreach_says_why(run):
     assert run("outreach").startswith("no: Outreach is off.")
-    assert not run("outreach", "--on").startswith("no: Outreach is off.")
+    assert run("outreach", "--on").startswith("no: The user's time zone is not known")
+    assert "time zone" not in run("outreach", "--timezone", "Europe/Rome")
+    assert "time zone" not in run("outreach"), "it is kept"
+    assert "Europe/Rome" in run("outreach", "--timezone", "Mars/Base", ok=False)
 
 
 def test_retention_is_set_shown_and_refused(run):

@@ -200,11 +200,14 @@ class RemoteUser(Accounts, Work):
             return self._read("trajectory", Trajectory)
         return self._write("PUT", "trajectory", Trajectory, {"on": on})
 
-    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
-        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
-        if on is None and not made:
+    def outreach(self, *, on: bool | None = None, made: bool = False, timezone: str | None = None) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made.
+
+        ``timezone`` is where the user lives, such as ``Europe/Rome``.
+        """
+        if on is None and not made and timezone is None:
             return self._read("outreach", Outreach)
-        return self._write("PUT", "outreach", Outreach, {"on": on, "made": made})
+        return self._write("PUT", "outreach", Outreach, {"on": on, "made": made, "timezone": timezone})
 
     def retention(self) -> Rules:
         """How long what is kept."""

@@ -108,12 +108,15 @@ def trajectory(settings: Settings, user: str, persona: str | None, channel: str,
 @click.command()
 @for_user
 @click.option("--on/--off", "on", default=None, help="The user's switch.")
+@click.option("--timezone", help="Where the user lives, such as Europe/Rome: quiet hours are theirs.")
 @click.option("--made", is_flag=True, help="Note that contact was made: the cooldown begins.")
 @click.pass_obj
-def outreach(settings: Settings, user: str, persona: str | None, channel: str, on: bool | None, made: bool) -> None:
+def outreach(
+    settings: Settings, user: str, persona: str | None, channel: str, on: bool | None, timezone: str | None, made: bool
+) -> None:
     """May the persona make contact now, and why? It only decides; nothing is sent."""
     with settings.store(background=False) as store:
-        found = store.user(user, persona=persona, channel=channel).outreach(on=on, made=made)
+        found = store.user(user, persona=persona, channel=channel).outreach(on=on, made=made, timezone=timezone)
     settings.show(found, lambda: click.echo(f"{'yes' if found.allowed else 'no'}: {found.reason}"))
 
 

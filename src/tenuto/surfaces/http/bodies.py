@@ -103,6 +103,7 @@ class Switch(Body):
 class OutreachChange(Body):
     on: bool | None = None
     made: bool = Field(False, description="Contact was made just now.")
+    timezone: str | None = Field(None, max_length=64, description="Where the user lives.", examples=["Europe/Rome"])
 
 
 class Retention(Body):
