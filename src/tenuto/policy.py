@@ -255,6 +255,10 @@ class WorkingPolicy:
     """Most messages of a user in working memory."""
     ttl: timedelta = timedelta(hours=1)
     """Working memory of a user who is silent is dropped after this time."""
+    variables: int = 50
+    """Most values that an application keeps at hand for one user."""
+    variable_bytes: int = 8192
+    """Largest of them, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
