@@ -16,6 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 QUICK: dict[str, list[list[str]]] = {
     "foundation": [["--quick"]],
+    "encryption": [["--messages", "800", "--calls", "150"]],
     "lifecycle": [["cost", "--messages", "500", "--step", "100"]],
     "server": [
         [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tenuto.ingest.names import Names
 from tenuto.policy import Policy
 from tenuto.ports import Bus, Clock, Embedder, Ids, KeyedModel, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
@@ -22,6 +23,7 @@ class Deps:
     policy: Policy
     indexes: Indexes
     bus: Bus
+    names: Names = field(default_factory=Names)
     model: Model | None = None
     unpaid_model: KeyedModel | None = None
     """The model that people ask with keys of their own, where the operator has none for it."""

@@ -125,14 +125,14 @@ class Tenuto:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
 
-    def costs(self) -> dict[str, dict[str, float]]:
-        """What the model cost on each of the last days (UTC), all users together: tokens and money.
+    def costs(self, *, most: int | None = None) -> dict[str, dict[str, float]]:
+        """What the model cost on each of the last days (UTC), of all users or the first ``most``: tokens and money.
 
         Counted is what extraction asked of the model; money follows from ``memory.model_input_price`` and
         ``memory.model_output_price``.
         """
         total: dict[str, Spent] = {}
-        for user in self.users():
+        for user in self.users() if most is None else self.deps.store.users(limit=most):
             with self.deps.store.reading(user) as reader:
                 for day, spent in spent_by_day(reader).items():
                     total[day] = total.get(day, Spent()).plus(spent)

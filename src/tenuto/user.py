@@ -110,7 +110,7 @@ class UserMemory:
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
-        return Working(self._deps.working, self._scope)
+        return Working(self._deps.working, self._scope, self._deps.policy.working, self._deps.policy.limits)
 
     def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
         """The right few things for a query, best first, each with its reasons."""

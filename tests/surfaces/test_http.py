@@ -351,3 +351,18 @@ def test_costs_are_counted_by_day_and_shown_to_the_operator() -> None:
         assert server.get("/api/costs", caller="app").status_code == 403
         page = server.get("/system")
         assert page.status_code == 200 and "Tokens of the model, day by day" in page.text and "money" in page.text
+
+
+def test_what_lies_at_hand_is_bounded() -> None:
+    with served(policy={"working": {"variables": 3, "variable_bytes": 100}}) as server:
+
+        def put(name: str, value: Any) -> httpx.Response:
+            return server.client.put(
+                f"/api/users/ana/working/{name}", json={"value": value}, headers=server.headers("user")
+            )
+
+        assert [put(f"v{n}", n).status_code for n in range(4)] == [200, 200, 200, 422]
+        assert put("v1", "again").status_code == 200 and put("v0", None).status_code == 200
+        assert put("v9", "fits now").json()["variables"] == {"v1": "again", "v2": 2, "v9": "fits now"}
+        assert put("v1", "x" * 101).json()["code"] == "value_too_large"
+        assert put("x" * 2000, 1).status_code == 422

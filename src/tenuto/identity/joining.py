@@ -206,6 +206,7 @@ def unmerge(deps: Deps, scope: Scope, merge_id: str) -> UserMerge:
     with deps.store.writing(other.user) as tx:
         tx.put(event(deps, other, "user.unmerged", "merge", journal.id, now))
     deps.indexes.drop(scope.user)
+    deps.names.drop(scope.user)
     return journal
 
 

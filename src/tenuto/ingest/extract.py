@@ -9,6 +9,7 @@ the receipt can say why a message left nothing. Pure: no store, no clock, no ids
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,6 +55,15 @@ from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, S
 
 LIVE = "conversation"
 """The source of what is said now; an import or a quoted mail has another, and teaches no rule."""
+
+
+_AGAIN = re.compile(
+    r"\b(?:every|each|most) \w+|\b(?:on |in the )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?:'s)? (?:nights|"
+    r"mornings|evenings|afternoons)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|"
+    r"\b(?:mornings|evenings|weekends)\b",
+    re.I,
+)
+"""What comes back has no date of its own."""
 
 
 def extract(
@@ -333,6 +343,8 @@ class _Reading:
         valence, arousal = affect(sentence.text)
         found = times.find(wording, at, self.zone)
         begin, end, happens = span(wording, found, at, ends=ends)
+        if kind is Kind.HABIT or _AGAIN.search(wording):
+            happens = None
         outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
         subject = subject or self.speaker.subject
         refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]

@@ -92,10 +92,9 @@ def reconcile(
 
 
 def _same(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
+    slot = candidate.slot
     exact = [
-        one
-        for one in current
-        if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)
+        one for one in current if slot is not None and one.memory.slot == slot and _values_agree(candidate, one.memory)
     ]
     if exact:
         return exact[0]
@@ -189,7 +188,8 @@ def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: Memory
 
 
 def _single(candidate: Candidate, current: Sequence[Known], id: str, now: datetime) -> Decision | None:
-    holder = next((one for one in current if one.memory.slot == candidate.slot), None)
+    slot = candidate.slot
+    holder = next((one for one in current if one.memory.slot == slot), None)
     if holder is None:
         return None
     memory = holder.memory

@@ -14,21 +14,15 @@ from tenuto.errors import Conflict, NotFound
 from tenuto.ingest.entities import Mention, resolve
 from tenuto.ingest.likeness import proposals
 from tenuto.ingest.merging import came_back, gave_way, newer, rekeyed_to
+from tenuto.ingest.names import MOST
 from tenuto.ingest.sameness import subject_of
 from tenuto.ingest.writing import Writing
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
 from tenuto.records.memory import Entity, EntityMerge, Memory, MergeStatus, Trust
 
-MOST = 2000
-"""Entities of a user that are held against a message."""
 CONTEXT = 40
 """Memories of an entity that tell its context."""
-
-
-def known(reader: Reader) -> list[Entity]:
-    """The entities that are looked at, the most mentioned first."""
-    return reader.find(Entity, order="-mentions", limit=MOST)
 
 
 def note(
@@ -79,12 +73,16 @@ def _new(mention: Mention, writing: Writing, trust: Trust) -> Entity:
 
 def _look_for_doubles(writing: Writing, fresh: Sequence[str], together: frozenset[tuple[str, str]]) -> None:
     tx, policy = writing.tx, writing.deps.policy.memory
-    entities = known(tx)
+    held = writing.deps.names.held(tx.user)
+    known = held.entities if held else {one.id: one for one in tx.find(Entity, order="-mentions", limit=MOST)}
+    entities = list({**known, **tx.get_many(Entity, fresh)}.values())
     found = proposals(entities, fresh, {}, together)
     if not found:
         return
     concerned = {entity.id for duplicate, into, _ in found for entity in (duplicate, into)}
     context = {id: _context(tx, id) for id in concerned}
+    current = tx.get_many(Entity, sorted(concerned))
+    entities = [current.get(one.id, one) for one in entities if one.id in current or one.id not in concerned]
     for duplicate, into, like in proposals(entities, fresh, context, together)[:8]:
         pair = (Where("duplicate", "=", duplicate.id), Where("into", "=", into.id))
         if tx.find(EntityMerge, *pair, limit=1) or (into.id, duplicate.id) in together:

@@ -22,7 +22,7 @@ from tenuto.ingest.entities import SELF, Registry, mentions
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.importance import memory_importance
 from tenuto.ingest.lexicon import lexicons
-from tenuto.ingest.registry import known, note
+from tenuto.ingest.registry import note
 from tenuto.ingest.sentences import straighten
 from tenuto.ingest.times import find as find_times
 from tenuto.ingest.wording import span
@@ -96,7 +96,7 @@ def remember(
         )
     pinned = pin_kind(pin)
     with deps.store.reading(scope.user) as reader:
-        registry = Registry.of(known(reader))
+        registry = deps.names.fresh(reader).registry
         said = _said(reader, message) if message is not None else None
     candidate = _stated(deps, scope, content, moment, registry, kind, pinned, session)
     candidate = _with(candidate, importance, private, scope, proactive_use, should_do, trust, source)

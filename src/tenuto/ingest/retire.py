@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tenuto.ingest.candidate import Candidate, stems
 from tenuto.ingest.evolving import asserted_at
-from tenuto.ingest.lexicon import ordered
+from tenuto.ingest.lexicon import ordered, packaged
 from tenuto.ingest.sameness import bare, meaning_words, subject_of
 from tenuto.policy import Calibration
 from tenuto.records.memory import Kind, Memory
@@ -83,7 +84,25 @@ def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     if not candidate.changed_weakly:
         return bool(shared)
     mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
-    return bool(mine and theirs and set(tokens(mine["verb"])) & set(tokens(theirs["verb"])))
+    return bool(mine and theirs and _deed(mine["verb"]) == _deed(theirs["verb"]))
+
+
+_DEEDS = {
+    word: group[0]
+    for group in (
+        ("eat", "drink", "have", "cook", "order"),
+        ("drive", "cycle", "bike", "ride", "walk", "commute"),
+        ("read", "watch", "follow"),
+        ("use", "run", "code", "write"),
+    )
+    for word in group
+}
+"""Verbs that stand for one doing: porridge is eaten where smoothies were drunk."""
+
+
+def _deed(verb: str) -> str:
+    base = next(iter(tokens(verb)), verb.lower())
+    return _DEEDS.get(verb.lower(), _DEEDS.get(base, base))
 
 
 def _retirable(candidate: Candidate, memory: Memory) -> bool:
@@ -100,6 +119,22 @@ def _retirable(candidate: Candidate, memory: Memory) -> bool:
 
 
 def mentions_words(words: str, content: str) -> bool:
-    """Are all the words in the content?"""
-    wanted = set(tokens(words))
-    return bool(wanted) and wanted <= set(tokens(content))
+    """Are all the words in the content, or what they stand for: "FT" the Financial Times, "alcohol" beer?"""
+    wanted, said = set(tokens(words)), set(tokens(content))
+    if not wanted:
+        return False
+    if wanted <= said or (len(wanted) == 1 and said & _kinds().get(next(iter(wanted)), frozenset())):
+        return True
+    initials = "".join(word[0] for word in re.findall(r"\b[A-Z][a-z]+", content))
+    return bool(re.fullmatch(r"[A-Z]{2,5}", words)) and words in initials
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[str, frozenset[str]]:
+    """What belongs to what: whoever quits alcohol no longer drinks beer."""
+    groups = (line.partition(":") for line in packaged("words")["kinds"].strip().splitlines())
+    return {
+        stem: frozenset(one for word in members.split() for one in tokens(word))
+        for name, _, members in groups
+        for stem in tokens(name)
+    }

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tenuto.ingest import patterns as p
-from tenuto.ingest.facts import Fact, Rule, compiled, known_allergen, made_of
+from tenuto.ingest.checks import known_allergen
+from tenuto.ingest.facts import Fact, Rule, compiled, made_of
+from tenuto.ingest.lexicon import shipped
 from tenuto.ingest.sentences import Sentence, Speech
 
 MOST = 24
@@ -88,17 +90,48 @@ class _Place:
 
 
 @lru_cache(maxsize=1)
-def _rules() -> tuple[tuple[Rule, re.Pattern[str], bool], ...]:
-    return tuple((rule, pattern, bool(_NOUN.match(rule.pattern))) for rule, pattern in compiled() if rule.vital)
+def _rules() -> dict[str, list[tuple[Rule, re.Pattern[str], bool]]]:
+    """The vital rules by their cue, in their order."""
+    found: dict[str, list[tuple[Rule, re.Pattern[str], bool]]] = {}
+    for rule, pattern in compiled():
+        if rule.vital:
+            found.setdefault(rule.cue, []).append((rule, pattern, bool(_NOUN.match(rule.pattern))))
+    return found
 
 
-_CUE = re.compile(
-    r"allerg|anaphyla|epi-?pen|adrenaline|medic|intoleran|sensitiv|tolerate|digest|stomach|tummy|agree with|kill|swell|"
-    r"hives|rash|itch|wheez|shock|emergenc|if (?:anything|something|it)|blood|diagnos|\bmg\b|mcg|prescri|pill|tablet|"
-    r"\b(?:take|takes|taking|took|on|started|using|uses?|given|switched|needs?|inject|put|gave|off|stopped|quit|have|has|"
-    r"had|got|'ve|with|is|am|are|was|suffer|battl|cannot|can't|mustn't|must not|never|don't|doesn't|not)\b|'s",
-    re.I,
-)
+@lru_cache(maxsize=1)
+def _cues() -> dict[str, re.Pattern[str]]:
+    return {cue: re.compile(cue, re.I) for cue in _rules() if not cue.startswith("@")}
+
+
+_DOSE = re.compile(r"\d ?(?:mg|mcg|ml|units?|g)\b", re.I)
+
+
+def _cued(text: str) -> Iterator[tuple[Rule, re.Pattern[str], bool]]:
+    """The rules that a text gives any reason to try."""
+    lists = shipped()
+    for cue, rules in _rules().items():
+        if cue == "@medicine":
+            wanted = bool(_DOSE.search(text)) or _holds(text, lists.medications)
+        elif cue == "@condition":
+            wanted = _holds(text, lists.conditions)
+        else:
+            wanted = bool(_cues()[cue].search(text))
+        if wanted:
+            yield from rules
+
+
+def _holds(text: str, names: frozenset[str]) -> bool:
+    lowered = text.lower()
+    words = re.findall(r"[a-z0-9'-]+", lowered)
+    if any(word in names for word in words):
+        return True
+    return any(name in lowered for name in _phrases(names))
+
+
+@lru_cache(maxsize=4)
+def _phrases(names: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if " " in name)
 
 
 def vitals(sentence: Sentence, following: str = "") -> list[Vital]:
@@ -107,8 +140,6 @@ def vitals(sentence: Sentence, following: str = "") -> list[Vital]:
     if sentence.speech is Speech.QUOTATION or (sentence.speech is Speech.JOKE and not laughed):
         return []
     text = p.uncontracted(sentence.plain.rstrip(" .!…"))
-    if not _CUE.search(text):
-        return []
     whole = f"{text}; {following}" if following and _GOES_ON.match(following) else text
     found: list[Vital] = []
     seen: set[tuple[str, str | None, str]] = set()
@@ -129,7 +160,7 @@ def vitals(sentence: Sentence, following: str = "") -> list[Vital]:
 
 def _places(text: str, end: int) -> Iterator[_Place]:
     taken: list[tuple[int, int]] = []
-    for rule, pattern, noun in _rules():
+    for rule, pattern, noun in _cued(text):
         position = 0
         while position < end and (match := pattern.search(text, position)) and match.start() < end:
             made = made_of(rule, match)

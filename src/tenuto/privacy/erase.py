@@ -50,6 +50,7 @@ def erase(deps: Deps, scope: Scope) -> Proof:
         destroyed = not deps.vault.ring.get(scope.user)
     erased = deps.store.erase_user(scope.user)
     deps.indexes.drop(scope.user)
+    deps.names.drop(scope.user)
     clean = deps.store.compact()
     left = remains(deps, scope.user)
     if deps.working is not None and not deps.working.drop(scope.user):

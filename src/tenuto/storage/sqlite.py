@@ -228,5 +228,9 @@ def translated(path: Path) -> Iterator[None]:
         raise errors.NotWritable(f"{path} cannot be opened for writing: check its directory and rights.") from error
     except apsw.ConstraintError as error:
         raise errors.Conflict(f"Something with the same key is there already ({error}).") from error
+    except UnicodeEncodeError as error:
+        raise errors.InputError(
+            "A value holds half a character and cannot be looked for.", code="text_invalid"
+        ) from error
     except apsw.IOError as error:
         raise errors.StoreError(f"Reading or writing {path} failed: {error}.") from error

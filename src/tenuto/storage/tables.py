@@ -165,6 +165,13 @@ IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in 
 """By table: the fields that no plain column holds readably."""
 
 
+KEYED: dict[str, tuple[tuple[int, str], ...]] = {
+    table.name: tuple((number, column.name) for number, column in enumerate(table.columns, 1) if column.keyed)
+    for table in TABLES
+}
+"""By table: the places of columns that hold stand-ins."""
+
+
 def table_of(type_: type[Any]) -> Table:
     """The table of a record type."""
     try:
@@ -201,6 +208,10 @@ def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
         for place_, name, read in READ[table.name]:
             value = row[place_]
             values[name] = read(value) if read is not None and value is not None else value
+        for place_, name in KEYED[table.name]:
+            # A row from before its column was keyed holds the value there alone, readable.
+            if name not in values and row[place_] is not None:
+                values[name] = row[place_]
         if table.type is Job:
             values["user_id"] = user
         return msgspec.convert(values, type=table.type)

@@ -116,9 +116,9 @@ class RemoteTenuto:
         found = self._link.call("POST", "/api/curate", body={"user": user, "dry_run": dry_run})
         return msgspec.convert(found, list[CurateReport])
 
-    def costs(self) -> dict[str, dict[str, float]]:
-        """What the model cost on each of the last days (UTC), all users together: tokens and money."""
-        return dict(self._link.call("GET", "/api/costs"))
+    def costs(self, *, most: int | None = None) -> dict[str, dict[str, float]]:
+        """What the model cost on each of the last days (UTC), all users together (or the first ``most``)."""
+        return dict(self._link.call("GET", "/api/costs", query={"most": most}))
 
     def examine(self) -> list[dict[str, Any]]:
         """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tenuto.ingest.facts import CHECKS, facts, rules
+from tenuto.ingest.checks import CHECKS
+from tenuto.ingest.facts import facts, rules
 
 
 def read(text: str) -> list[tuple[str, str | None, bool]]:

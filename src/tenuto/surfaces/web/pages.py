@@ -309,9 +309,13 @@ def system_page(request: Request, secret: str | None = None) -> Response:
     )
 
 
+COSTED = 1000
+"""Users whose costs the page adds up; ``store.costs()`` adds up everybody's."""
+
+
 def _costs(store: Tenuto) -> dict[str, Any]:
     """Tokens and money of the model, day by day."""
-    days = store.costs()
+    days = store.costs(most=COSTED)
     bars = [(datetime.fromisoformat(day).replace(tzinfo=UTC), spent["tokens"]) for day, spent in days.items()]
     today = days.get(f"{store.deps.clock():%Y-%m-%d}", {"tokens": 0, "money": 0.0})
     priced = bool(store.deps.policy.memory.model_input_price or store.deps.policy.memory.model_output_price)
@@ -320,6 +324,7 @@ def _costs(store: Tenuto) -> dict[str, Any]:
         "cost_chart": charts.bars(bars[-30:], "Tokens of the model, day by day"),
         "spent": {"today": today, "all": {name: sum(day[name] for day in days.values()) for name in today}},
         "priced": priced,
+        "costed": COSTED if len(store.deps.store.users(limit=COSTED + 1)) > COSTED else None,
     }
 
 

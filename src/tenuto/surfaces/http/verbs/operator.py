@@ -141,9 +141,9 @@ def unembedded(store: Store) -> Response:
 
 
 @routes.get("/costs", response_model=dict[str, DayCost], **needs(Need.ADMIN, about_user=False))
-def costs(store: Store) -> Response:
-    """What the model cost on each of the last days (UTC), all users together."""
-    return answer(store.costs())
+def costs(store: Store, most: Annotated[int | None, Query(ge=1, le=10**6)] = None) -> Response:
+    """What the model cost on each of the last days (UTC), all users together, or the first `most`."""
+    return answer(store.costs(most=most))
 
 
 @routes.post("/curate", response_model=list[CurateReport], **needs(Need.ADMIN, about_user=False))
