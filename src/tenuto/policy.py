@@ -153,7 +153,7 @@ class RecallPolicy:
     """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
     meaning: float = 0.85
     """What meaning counts, per deviation."""
-    speaker: float = 2.85
+    speaker: float = 2.0
     """What is added where a person whom the query names is speaking."""
     recency: float = 0.73
     """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""

@@ -62,7 +62,7 @@ class Feed:
             raise Refused(429, "too_many_streams", "This user has too many live streams.", {"Retry-After": "5"})
         if reader is None:
             reader = self._readers[user] = _Reader(self._store, user, self.policy)
-        stream = Stream(asyncio.Queue(QUEUE), after, reader.look)
+        stream = Stream(asyncio.Queue(QUEUE), after, reader.look, reader.over)
         self._count(1)
         try:
             reader.join(stream)
@@ -100,6 +100,8 @@ class Stream:
     queue: asyncio.Queue[Event | None]
     last: int | None
     more: Callable[[], None]
+    over: Callable[[], bool] = lambda: False
+    """Nobody reads for it any more: let the client come back."""
     stalled: bool = False
     """There is more than it had room for."""
 
@@ -135,6 +137,9 @@ class _Reader:
 
             self._deaf = self._store.deps.bus.listen(self._user, heard)
             self._task = asyncio.create_task(self._run())
+
+    def over(self) -> bool:
+        return self._task is not None and self._task.done()
 
     def leave(self, stream: Stream) -> bool:
         """``True`` when nobody is left."""
@@ -227,7 +232,7 @@ async def _stream(
     async with stack:
         yield b"retry: 2000\n: hello\n\n"
         due, checks = loop.time() + beat, feed.checks
-        while not feed.closing.is_set():
+        while not feed.closing.is_set() and not stream.over():
             try:
                 event = await asyncio.wait_for(stream.queue.get(), max(due - loop.time(), 0.001))
             except TimeoutError:
