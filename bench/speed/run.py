@@ -115,8 +115,9 @@ def after_one_more(user: tenuto.UserMemory, at_hand: AtHand, made_up: MadeUp, qu
     return milliseconds(user.recall, [query])
 
 
-def embedding(local: LocalEmbedder, queries: int) -> None:
+def embedding(queries: int) -> None:
     questions = [f"What did Caroline say about the pottery class number {number}?" for number in range(queries)]
+    local = LocalEmbedder(remember=0)
     local.embed(questions[:3])
     print(row("floor: embed the query", milliseconds(lambda text: local.embed([text], query=True), questions)))
 
@@ -169,7 +170,7 @@ def main() -> None:
     local = LocalEmbedder()
     print("One user, SQLite")
     print(HEAD)
-    embedding(local, given.queries)
+    embedding(given.queries)
     sizes = given.sizes or [1000, 10_000, 100_000, *([1_000_000] if given.full else [])]
     warm = {size: one_user(size, given.queries, local) for size in sizes}
     if 10_000 in warm and 100_000 in warm:
