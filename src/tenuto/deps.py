@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tenuto.ingest.names import Names
 from tenuto.policy import Policy
@@ -10,6 +11,9 @@ from tenuto.ports import Bus, Clock, Embedder, Ids, KeyedModel, Model, Store, To
 from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
 from tenuto.workflow.registry import Definitions
+
+if TYPE_CHECKING:
+    from tenuto.privacy.audit import Accesses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,3 +35,5 @@ class Deps:
     definitions: Definitions = field(default_factory=Definitions)
     model_key_seals: KeyProvider | None = None
     """What people's own model keys are sealed under."""
+    accesses: Accesses | None = None
+    """Readings on their way into the audit log."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from tenuto import settings
 from tenuto.access import keys as server_keys
+from tenuto.acting import verbs
 from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
@@ -29,6 +30,8 @@ from tenuto.lifecycle import care
 from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, KeyedModel, Model, Tokens
+from tenuto.privacy import audit
+from tenuto.privacy.audit import Accesses
 from tenuto.privacy.binding import bind
 from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
@@ -44,6 +47,7 @@ from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
 from tenuto.receiving import receive
 from tenuto.records.access import ApiKey
+from tenuto.records.audit import AuditEntry, AuditHead, AuditReport
 from tenuto.records.channel import Envelope
 from tenuto.records.operations import Job, Receipt
 from tenuto.records.scope import Scope
@@ -54,6 +58,7 @@ from tenuto.workflow.definition import Definition
 from tenuto.workflow.load import load as load_definition
 
 
+@verbs
 class Tenuto:
     """A store of many users' memory. Safe to use from several threads; close it, or use it in a ``with``."""
 
@@ -179,6 +184,18 @@ class Tenuto:
         chosen = [self.user(user).id] if user is not None else self.users()
         return [care.curate(self.deps, one, dry_run=dry_run) for one in chosen]
 
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """The operator's own log, newest first: keys made and revoked, users erased. See ``UserMemory.audit``."""
+        return audit.entries(self.deps, "", before=before, limit=limit)
+
+    def audit_head(self) -> AuditHead:
+        """Where every audit log stands now: keep it where whoever can write to the store cannot."""
+        return audit.head(self.deps)
+
+    def verify_audit(self, head: AuditHead | None = None) -> AuditReport:
+        """Check every entry of every audit log; ``head`` is one that was kept, to find what was made anew since."""
+        return audit.verify(self.deps, known=head)
+
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
         return self.deps.store.check()
@@ -188,6 +205,8 @@ class Tenuto:
         if not self._closed:
             self._closed = True
             self._runner.stop()
+            if self.deps.accesses is not None:
+                self.deps.accesses.close()
             self.deps.bus.close()
             self.deps.store.close()
             if self.deps.working is not None:
@@ -263,6 +282,7 @@ def open(
         bus=open_bus(redis or settings.connection("redis"), where, rules.context.batch),
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
         model_key_seals=seals,
+        accesses=Accesses(store, rules.audit.flush),
     )
     return Tenuto(deps, background=background)
 

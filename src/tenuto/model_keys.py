@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenuto import settings
+from tenuto.acting import verbs
 from tenuto.deps import Deps
 from tenuto.ports import ChatModel
 from tenuto.privacy import model_keys as flow
@@ -16,6 +17,7 @@ PROVIDERS = {"OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic", "TENU
 """Under which name a person keeps the key that a vendor calls so; ``own`` is for a server of one's own."""
 
 
+@verbs
 class ModelKeys:
     """The keys of one user. A key goes in and is used; it is never shown again."""
 

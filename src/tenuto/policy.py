@@ -484,6 +484,28 @@ class ServerPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class QuarantinePolicy:
+    """When a source brings far more than usual. See :mod:`tenuto.ingest.quarantine`."""
+
+    window: timedelta = timedelta(hours=1)
+    """Memories of one source that lie this close together are counted."""
+    least: int = 100
+    """Fewer than this many within a window are never held."""
+    factor: float = 10.0
+    """Times the usual number of a window that is too many."""
+    history: timedelta = timedelta(days=30)
+    """How far back the usual number is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPolicy:
+    """The audit log. See :mod:`tenuto.privacy.audit`."""
+
+    flush: timedelta = timedelta(seconds=5)
+    """How long a reading may wait before it is written: what a killed process can lose of them. Changes never wait."""
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All of it. Every part can be replaced; nothing else in Tenuto holds a number that a user may want to change."""
 
@@ -506,6 +528,8 @@ class Policy:
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
     importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
+    quarantine: QuarantinePolicy = field(default_factory=QuarantinePolicy)
 
 
 DEFAULT = Policy()

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from tenuto import paging
 from tenuto.access import keys as server_keys
+from tenuto.acting import verbs as named_verbs
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
@@ -31,12 +32,15 @@ from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
 from tenuto.ports import KeyedModel, Model, Where
+from tenuto.privacy import audit, parts
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.privacy.parts import Undone
 from tenuto.providers.embed_speed import seconds_to_embed
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
 from tenuto.recall.surround import Kept, session_context
+from tenuto.records.audit import AuditEntry, AuditReport
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
@@ -58,6 +62,7 @@ from tenuto.workflow.outcomes import learner, record_outcome
 from tenuto.workflows import WorkflowHandle
 
 
+@named_verbs
 class UserMemory:
     """What is kept of one user, and everything that can be done with it."""
 
@@ -174,14 +179,49 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.stats()
 
-    def erase(self) -> Proof:
-        """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
-        server_keys.drop_user(self._deps, self.id)
-        return erase(self._deps, self._scope)
+    def erase(
+        self,
+        *,
+        memory: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
+    ) -> Proof:
+        """Erase everything of this user, or one part with all that came of it, for good; the proof tells what is gone.
+
+        A part is one memory, one message, one session (by our ids or yours) or everything that one source brought in.
+        To hide a memory so that it can come back, forget it.
+        """
+        if memory is message is session is source is None:
+            server_keys.drop_user(self._deps, self.id)
+            return erase(self._deps, self._scope)
+        part = parts.chosen(memory=memory, message=message, session=session, source=source)
+        proof = parts.erase_part(self._deps, self._scope, part)
+        self._wake()
+        return proof
+
+    def undo(self, source: str, since: datetime | None = None, *, preview: bool = False) -> Undone:
+        """Take back everything that a source brought in, and what came of it; with ``preview`` only tell what would go.
+
+        ``source`` is what messages and memories carry as theirs (``import:imp_…``, ``email:quoted``, ``direct``,
+        ``conversation``); ``since`` is when it began to arrive.
+        """
+        done = parts.undo(self._deps, self._scope, source, since, preview=preview)
+        if not preview:
+            self._wake()
+        return done
 
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
         return verify(self._deps, self.id, proof)
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Who changed or read what of this user, newest first; ``before`` is a number to go on from. No content."""
+        return audit.entries(self._deps, self.id, before=before, limit=limit)
+
+    def verify_audit(self) -> AuditReport:
+        """Check every entry of this user's audit log."""
+        return audit.verify(self._deps, user=self.id)
 
     def receipt(self, id: str) -> Receipt | None:
         """What came of an observed message, by the receipt's id."""

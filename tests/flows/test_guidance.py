@@ -42,6 +42,14 @@ def test_a_rule_that_the_user_teaches_guides_without_a_confirmation(store):
     assert rules(ana) == []
 
 
+def test_what_came_by_mail_guides_once_it_is_confirmed(store):
+    ana = store.user(spoofed(store, None))
+    store.settle()
+    assert rules(ana) == []
+    ana.confirm(ana.memories()[0].id)
+    assert rules(ana) == [SHOWN]
+
+
 def test_by_hand_it_guides_too(store):
     ana = store.user("ana")
     ana.remember("Likes short answers", should_do="Be brief", should_not_do="Use emojis")
@@ -60,6 +68,10 @@ def mailed(store: tenuto.Tenuto, tmp_path) -> str:
 
 def forged(store: tenuto.Tenuto, tmp_path) -> str:
     return user_of(store, Envelope(channel="email", address="ana@example.com", text=RULE, at=AT, forged=True))
+
+
+def spoofed(store: tenuto.Tenuto, tmp_path) -> str:
+    return user_of(store, Envelope(channel="email", address="ana@example.com", text=RULE, at=AT))
 
 
 def tool(store: tenuto.Tenuto, tmp_path) -> str:
@@ -102,7 +114,7 @@ def from_outside(store: tenuto.Tenuto, tmp_path) -> str:
 
 
 @pytest.mark.parametrize(
-    "attack", [mailed, forged, tool, assistant, reported, imported, vouched, by_a_model, from_outside]
+    "attack", [mailed, forged, spoofed, tool, assistant, reported, imported, vouched, by_a_model, from_outside]
 )
 def test_what_somebody_else_says_never_guides(store, tmp_path, attack):
     who = store.user(attack(store, tmp_path))

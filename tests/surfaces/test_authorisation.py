@@ -100,6 +100,9 @@ ROWS: dict[str, str] = {
     f"GET {USER}/learner/{{track}}": "read",
     f"POST {USER}/erase": "write",
     f"POST {USER}/erase/verify": "read",
+    f"POST {USER}/undo": "write",
+    f"GET {USER}/audit": "read",
+    f"GET {USER}/audit/verify": "read",
     f"GET {USER}/events": "read",
     **{f"GET {USER}/{name}": "read" for name in LISTINGS},
     **{f"GET {USER}/{name}/{{id}}": "read" for name in LISTINGS},
@@ -117,6 +120,9 @@ ROWS: dict[str, str] = {
     "DELETE /api/keys/{id}": "admin",
     "GET /api/jobs": "admin",
     "POST /api/settle": "admin",
+    "GET /api/audit": "admin",
+    "GET /api/audit/head": "admin",
+    "POST /api/audit/verify": "admin",
 }
 
 VIEWS = ("memories", "timeline", "people", "promises", "companion", "context", "waiting", "privacy")

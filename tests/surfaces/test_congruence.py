@@ -195,10 +195,25 @@ def purged(ana: Any, clock: FakeClock) -> Any:
     return [ana.purge(dry_run=True), ana.purge(), ana.messages(), ana.curate(dry_run=True), ana.curate()]
 
 
+def audited(ana: Any, clock: FakeClock) -> Any:
+    """Who did it differs, and so do hashes: a server's actor is a key."""
+    ana.recall("tea")
+    listed = [(one.verb, one.changed, one.removed) for one in ana.audit(limit=5) if "replays" not in one.changed]
+    report = ana.verify_audit()
+    return [listed, report.problems, report.chains]
+
+
 def erased(ana: Any, clock: FakeClock) -> Any:
     proof = ana.erase()
     erased = {name: count for name, count in proof.erased.items() if name != "replays"}
     return [erased, proof.left, proof.user, ana.verify_erasure(proof), ana.stats(), ana.messages()]
+
+
+def erased_in_part(ana: Any, clock: FakeClock) -> Any:
+    proof = ana.erase(message="m0")
+    looked = ana.undo("conversation", START + timedelta(minutes=8), preview=True)
+    done = ana.undo("conversation", START + timedelta(minutes=8))
+    return [proof.erased, proof.left, proof.part, ana.verify_erasure(proof), looked, done, ana.messages()]
 
 
 def typed(ana: Any, clock: FakeClock) -> Any:
@@ -302,6 +317,10 @@ SCENARIOS: dict[str, Callable[[Any, FakeClock], Any]] = {
     "error: merge with itself": lambda store, clock: store.user("ana").merge("person:a", "person:a"),
     "switches": talk_and(switches),
     "purge": talk_and(purged),
+    "audit": talk_and(audited),
+    "erase a part": talk_and(erased_in_part),
+    "error: erase two parts": talk_and(lambda ana, clock: ana.erase(message="m0", source="x")),
+    "error: erase what is not there": talk_and(lambda ana, clock: ana.erase(memory="mem_x")),
     "erase": talk_and(erased),
     "users": lambda store, clock: [store.user("b").observe("hi"), store.user("a/ü").observe("hi"), store.users()],
     "error: empty text": lambda store, clock: store.user("ana").observe(" "),

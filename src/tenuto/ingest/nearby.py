@@ -58,7 +58,7 @@ class Nearby:
         if not len(rows) or view.dimension != len(query):
             return []
         scores = products(vectors, query)
-        best = np.argsort(-scores, kind="stable")[:limit]
+        best = np.arange(len(rows)) if len(rows) <= limit else np.argpartition(scores, -limit)[-limit:]
         return [(view.ids[int(rows[i])], float(scores[i])) for i in best]
 
     def _since(self, tx: Transaction) -> dict[tuple[EntryKind, str], Vectors | None]:

@@ -56,7 +56,7 @@ def replaced_by(candidate: Candidate, current: Sequence[Known], calibration: Cal
     return sorted(near, key=lambda one: -one.similarity)[:1]
 
 
-_COMMON = frozenset(stem for word in ordered("common_words") for stem in stems(word))
+_COMMON = frozenset(stem for word in ordered("common_words") for stem in (*stems(word), *meaning_words(word)))
 """Words that say nothing about what a statement is about."""
 _DOING = re.compile(
     r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
@@ -84,7 +84,13 @@ def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     if not candidate.changed_weakly:
         return bool(shared)
     mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
-    return bool(mine and theirs and _deed(mine["verb"]) == _deed(theirs["verb"]))
+    if not mine or not theirs or _NO_DEED.match(mine["verb"]):
+        return False
+    return _deed(mine["verb"]) == _deed(theirs["verb"])
+
+
+_NO_DEED = re.compile(r"(?:feel|felt|think|know|guess|believe|hope|wish|mean|see|say|need|want|can|could)s?$", re.I)
+"""Verbs that say nothing about what is done."""
 
 
 _DEEDS = {

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenuto.deps import Deps
+from tenuto.ingest import quarantine
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.echo import echoes
 from tenuto.ingest.entities import SELF
@@ -99,6 +100,9 @@ def settle(
 ) -> tuple[WriteResult, Memory | None]:
     """Write one candidate; what came of it, and the memory that holds it now."""
     candidate = _standing(writing, candidate)
+    flood = _flood(writing, candidate)
+    if flood:
+        candidate = _held(candidate)
     known = _known(writing, candidate, vector)
     calibration = writing.deps.embedder.calibration
     if guard_echo:
@@ -122,7 +126,32 @@ def settle(
         calibration=calibration,
         policy=writing.deps.policy.memory,
     )
-    return _write(writing, candidate, decision, vector)
+    result, memory = _write(writing, candidate, decision, vector)
+    if flood and result.act is Act.INSERTED and memory is not None:
+        writing.event("memory.quarantined", "memory", memory.id, actor="system", reason="rate")
+        result = replace(result, reason=quarantine.REASON)
+    return result, memory
+
+
+def _flood(writing: Writing, candidate: Candidate) -> bool:
+    """Whether the candidate's source has brought too much lately; see :mod:`tenuto.ingest.quarantine`."""
+    policy, now, tx = writing.deps.policy.quarantine, writing.now, writing.tx
+    if candidate.trust in quarantine.NEVER or candidate.status is Status.CANDIDATE:
+        return False
+    of_source, began = Where("source", "=", candidate.source), now - policy.window
+    if tx.count(Memory, of_source, Where("created_at", ">", began)) < policy.least:
+        return False
+    recent = tx.find(Memory, of_source, Where("created_at", ">", began), order="created_at")
+    near = quarantine.close_by(recent, candidate.at, policy)
+    if near < policy.least:
+        return False
+    since = Where("created_at", ">", now - policy.history), Where("created_at", "<=", began)
+    return quarantine.held(near, tx.find(Memory, of_source, *since), policy)
+
+
+def _held(candidate: Candidate) -> Candidate:
+    marks = {**candidate.metadata, quarantine.MARK: "rate"}
+    return replace(candidate, status=Status.CANDIDATE, pin=None, should_do=None, metadata=marks)
 
 
 def _standing(writing: Writing, candidate: Candidate) -> Candidate:

@@ -19,6 +19,7 @@ import msgspec
 from tenuto import errors
 from tenuto.lifecycle.care import CurateReport
 from tenuto.records.access import ApiKey
+from tenuto.records.audit import AuditEntry, AuditHead, AuditReport
 from tenuto.records.channel import Envelope
 from tenuto.records.operations import Job, Receipt
 from tenuto.surfaces.client_link import Link, part
@@ -69,6 +70,20 @@ class RemoteTenuto:
         """What background work there is, newest first."""
         page = self._link.call("GET", "/api/jobs", query={"status": status, "user": user, "limit": limit})
         return [msgspec.convert(one, Job) for one in page["items"]]
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """The operator's own log, newest first."""
+        page = self._link.call("GET", "/api/audit", query={"before": before, "limit": limit})
+        return [msgspec.convert(one, AuditEntry) for one in page["items"]]
+
+    def audit_head(self) -> AuditHead:
+        """Where every audit log stands now."""
+        return msgspec.convert(self._link.call("GET", "/api/audit/head"), AuditHead)
+
+    def verify_audit(self, head: AuditHead | None = None) -> AuditReport:
+        """Check every entry of every audit log; ``head`` is one that was kept."""
+        body = {"head": msgspec.to_builtins(head) if head is not None else None}
+        return msgspec.convert(self._link.call("POST", "/api/audit/verify", body=body), AuditReport)
 
     def identify(
         self, channel: str, address: str, *, region: str | None = None, device: str | None = None

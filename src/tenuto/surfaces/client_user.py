@@ -1,4 +1,5 @@
 """One person's memory behind a server: the verbs of :class:`tenuto.UserMemory`, each one request."""
+# Over 400 lines: one short method per verb, and there are many verbs.
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.privacy.erase import Proof
+from tenuto.privacy.parts import Undone
+from tenuto.records.audit import AuditEntry, AuditReport
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
@@ -225,14 +228,35 @@ class RemoteUser(Accounts, Work):
         """Fold near-duplicates, archive what has faded; or with ``dry_run`` only show the plan."""
         return self._write("POST", "curate", CurateReport, {"dry_run": dry_run})
 
-    def erase(self) -> Proof:
-        """Erase everything of this user, for good; the proof tells what is gone."""
-        return self._write("POST", "erase", Proof, {"user": self._user})
+    def erase(
+        self,
+        *,
+        memory: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
+    ) -> Proof:
+        """Erase everything of this user, or one part with all that came of it, for good."""
+        part = {"memory": memory, "message": message, "session": session, "source": source}
+        return self._write("POST", "erase", Proof, {"user": self._user, **part})
+
+    def undo(self, source: str, since: datetime | None = None, *, preview: bool = False) -> Undone:
+        """Take back everything that a source brought in, and what came of it; ``preview`` only tells what would go."""
+        return self._write("POST", "undo", Undone, {"source": source, "since": since, "preview": preview})
 
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
         found: list[str] = self._ask("POST", "erase/verify", Whole(**msgspec.to_builtins(proof)))
         return found
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Who changed or read what of this user, newest first. No content."""
+        page = self._ask("GET", "audit", query={"before": before, "limit": limit})
+        return [msgspec.convert(one, AuditEntry) for one in page["items"]]
+
+    def verify_audit(self) -> AuditReport:
+        """Check every entry of this user's audit log."""
+        return self._read("audit/verify", AuditReport)
 
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""

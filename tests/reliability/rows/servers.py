@@ -230,7 +230,8 @@ def sent(folder: Path, command: list[str]) -> tuple[int, int]:
     """(packets that left, exit code) of a command."""
     script = folder / "inside.sh"
     script.write_text(INSIDE)
-    subprocess.run(["unshare", "-n", "bash", str(script), str(folder), *command], cwd=ROOT, check=True)
+    alone = ["unshare", "-n" if os.geteuid() == 0 else "-rn"]
+    subprocess.run([*alone, "bash", str(script), str(folder), *command], cwd=ROOT, check=True)
     before, after = (sum(map(int, (folder / name).read_text().split())) for name in ("before", "after"))
     return after - before, int((folder / "code").read_text())
 
@@ -244,8 +245,8 @@ def sent(folder: Path, command: list[str]) -> tuple[int, int]:
     share=3,
 )
 def packets(work: Work) -> Measured:
-    if shutil.which("unshare") is None or os.geteuid() != 0:
-        return Measured(done=0, bad=1, words="needs root and unshare for a network namespace")
+    if shutil.which("unshare") is None:
+        return Measured(done=0, bad=1, words="a network of its own needs Linux and unshare")
     demo, code = sent(
         work.part(1, "demo").folder, [sys.executable, "-m", "tenuto", "--db", str(work.folder / "d.db"), "demo"]
     )

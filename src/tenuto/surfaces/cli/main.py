@@ -10,6 +10,7 @@ from importlib import import_module
 
 import click
 
+from tenuto.acting import acting
 from tenuto.surfaces.cli.shared import Settings, fail
 
 COMMANDS = {
@@ -37,7 +38,9 @@ COMMANDS = {
     "mcp": "tenuto.surfaces.cli.mcp:mcp",
     "chat": "tenuto.surfaces.cli.chat:chat",
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
+    "audit": "tenuto.surfaces.cli.audit:audit",
     "erase": "tenuto.surfaces.cli.privacy:erase",
+    "undo": "tenuto.surfaces.cli.privacy:undo",
     "backup": "tenuto.surfaces.cli.backup:backup",
     "restore": "tenuto.surfaces.cli.backup:restore",
     "vault": "tenuto.surfaces.cli.privacy:vault",
@@ -71,6 +74,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, db: str | None, as_json: bool) -> None:
     """Memory for AI that talks with people: keeps what was said, and hands over the right few things."""
+    ctx.with_resource(acting("cli"))
     ctx.obj = Settings(db=db, as_json=as_json)
 
 

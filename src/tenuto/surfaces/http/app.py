@@ -52,8 +52,8 @@ from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
-    listings.routes, privacy.routes, transfer.routes, identity.routes, learning.routes, workflows.routes, hands.routes,
-    events.routes, channels.routes, seeds.routes, operator.routes,
+    listings.routes, privacy.routes, privacy.operator, transfer.routes, identity.routes, learning.routes,
+    workflows.routes, hands.routes, events.routes, channels.routes, seeds.routes, operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from tenuto.privacy.audit import checked_head
 from tenuto.privacy.erase import Proof
+from tenuto.records.audit import AuditHead
 from tenuto.records.identity import MergePlan
 
 
@@ -124,6 +126,19 @@ class CurateMany(OfUser):
 
 class Erase(Body):
     user: str = Field(description="The user's id once more: erasing cannot be undone.", examples=["ana"])
+    memory: Name | None = Field(None, description="Only this memory.")
+    message: Name | None = Field(None, description="Only this message and what came of it; our id or yours.")
+    session: Name | None = Field(None, description="Only this session and what came of it; our id or yours.")
+    source: Name | None = Field(None, description="Only what this source brought in and what came of it.")
+
+    def part(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"user"})
+
+
+class Undo(Body):
+    source: Name = Field(min_length=1, examples=["import:imp_x", "email:quoted"])
+    since: AwareDatetime | None = Field(None, description="When it began to arrive; without it, all of it.")
+    preview: bool = Field(False, description="Only tell what would go.")
 
 
 class ErasureProof(Body):
@@ -134,10 +149,28 @@ class ErasureProof(Body):
     left: dict[str, int]
     key_destroyed: bool | None
     files_clean: bool
+    subject: str = ""
+    audit_count: int = 0
+    audit_head: str = ""
+    part: str = ""
+    ids: dict[str, list[str]] = Field(default_factory=dict)
     digest: str
 
     def record(self) -> Proof:
         return Proof(**self.model_dump())
+
+
+class KnownHead(Body):
+    at: AwareDatetime
+    chains: dict[str, tuple[int, str]]
+    digest: str
+
+    def record(self) -> AuditHead:
+        return checked_head(AuditHead(**self.model_dump()))
+
+
+class VerifyAudit(Body):
+    head: KnownHead | None = Field(None, description="What `GET /api/audit/head` gave earlier.")
 
 
 class Remember(Body):

@@ -22,6 +22,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.access.door import Door
+from tenuto.acting import acting
 from tenuto.policy import ServerPolicy
 from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey, KeyKind
@@ -31,6 +32,7 @@ from tenuto.surfaces.http.routing import too_many, wait
 COOKIE = "tenuto"
 SAFE = ("GET", "HEAD", "OPTIONS")
 CSRF_HEADER = "x-csrf-token"
+SURFACES = {"api": "api", "mcp": "mcp", "v1": "proxy"}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto", error="invalid_token"'}
 HEADERS = {
@@ -85,7 +87,8 @@ class Guard:
         except Refused as refused:
             await from_refusal(refused)(scope, receive, hardened)
             return
-        await self.app(scope, _Body(receive, self._policy).receive, hardened)
+        with acting(_actor(scope, state["key"])):
+            await self.app(scope, _Body(receive, self._policy).receive, hardened)
 
     def _check_host(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -164,6 +167,12 @@ class _Body:
                     413, "body_too_large", f"A body has at most {self._limit:,} bytes.", {"Connection": "close"}
                 )
         return message
+
+
+def _actor(scope: Scope, key: ApiKey | None) -> str:
+    """Who it is, for the audit log: which door, and which key. Never a user's id or a secret."""
+    first = scope["path"].split("/", 2)[1]
+    return f"{SURFACES.get(first, 'page')}:{key.id if key is not None else 'nobody'}"
 
 
 def _hardened(send: Send) -> Send:

@@ -256,9 +256,11 @@ def waiting(request: Request, person: Viewer) -> Response:
 
 
 @routes.get("/u/{user}/privacy", **page_needs(Need.READ))
-def privacy(request: Request, person: Viewer, cursor: str | None = None) -> Response:
-    """What is kept, for how long, and the log of what happened."""
-    log = person.page("events", limit=40, cursor=cursor)
+def privacy(
+    request: Request, person: Viewer, before: Annotated[int | None, Query(ge=1, le=2**53)] = None, verify: Text = ""
+) -> Response:
+    """What is kept, for how long, and who changed or read what."""
+    log = person.audit(before=before, limit=40)
     rules = person.retention()
     days = None if rules.purge_text is None else rules.purge_text / timedelta(days=1)
     return show(
@@ -269,8 +271,9 @@ def privacy(request: Request, person: Viewer, cursor: str | None = None) -> Resp
         stats=person.stats(),
         rules=rules,
         days=days,
-        log=log.items,
-        next=log.next,
+        log=log,
+        next=log[-1].n if len(log) == 40 and log[-1].n > 1 else None,
+        report=person.verify_audit() if verify else None,
         plan=person.purge(dry_run=True),
     )
 
