@@ -65,6 +65,11 @@ def known_ids() -> dict[str, list[str]]:
     }
 
 
+@schemathesis.serializer("message/rfc822")
+def raw_mail(context: Any, value: Any) -> bytes:
+    return str(value).encode("utf-8", "replace")
+
+
 @schema.hook
 def map_path_parameters(context: Any, path_parameters: dict[str, Any] | None) -> dict[str, Any] | None:
     """Every second id is one that exists, for a user who does."""
