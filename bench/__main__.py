@@ -16,6 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 QUICK: dict[str, list[list[str]]] = {
     "foundation": [["--quick"]],
+    "encryption": [["--messages", "800", "--calls", "150"]],
     "lifecycle": [["cost", "--messages", "500", "--step", "100"]],
     "server": [
         [
@@ -35,6 +36,7 @@ QUICK: dict[str, list[list[str]]] = {
     ],
     "proxy": [["--messages", "200", "--requests", "40"]],
     "cache": [["--turns", "5", "--conversations", "1"]],
+    "sync": [["--messages", "20"]],
 }
 """Arguments of the quick form, one list per run; a bench that is not named here runs without arguments."""
 NEEDS_DATA = {"recall", "cache", "extraction"}

@@ -8,6 +8,8 @@ locomo        LoCoMo's annotated observations. Coverage: share of annotated turn
               were written while looking at three conversations; the other seven are reported apart.
 duplicates    the same turns through the store: memories that say what another current one says.
 smalltalk     lines that should leave nothing (smalltalk.txt).
+critical      what must never be lost: allergies, medicines, diagnoses, contacts, names (critical.jsonl).
+nearmisses    sentences that look like a change and are none (nearmisses.txt).
 cases         hand-written cases with expected results (cases.jsonl).
 calibration   the thresholds of the embedding model (calibration.tsv).
 supersession  125 cases of what is true now (supersession.jsonl).
@@ -22,11 +24,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench.extraction import calibration, cases, locomo, smalltalk, supersession
+from bench.extraction import calibration, cases, critical, locomo, nearmisses, smalltalk, supersession
 from bench.recall.cache import CachedEmbedder
 from tenuto.providers.embed import LocalEmbedder
 
-SETS = ("locomo", "duplicates", "smalltalk", "cases", "calibration", "supersession")
+SETS = ("locomo", "duplicates", "smalltalk", "cases", "critical", "nearmisses", "calibration", "supersession")
 NEED_DATA = ("locomo", "duplicates", "supersession")
 
 
@@ -56,6 +58,8 @@ _RUN = {
     "duplicates": lambda given, embedder: locomo.duplicates(Path(given.data), embedder, show=given.show),
     "smalltalk": lambda given, embedder: smalltalk.measure(show=given.show),
     "cases": lambda given, embedder: cases.measure(embedder),
+    "critical": lambda given, embedder: critical.measure(embedder, show=given.show),
+    "nearmisses": lambda given, embedder: nearmisses.measure(embedder, show=given.show),
     "calibration": lambda given, embedder: calibration.measure(embedder),
     "supersession": lambda given, embedder: supersession.measure(Path(given.data), embedder, show=given.show),
 }

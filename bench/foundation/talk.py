@@ -22,11 +22,24 @@ CHUNK = 500
 
 
 def sentences(seed: int = 1) -> Iterator[str]:
-    chance = random.Random(seed)
-    words = ["".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(8000)]
+    spelling, chance = random.Random(0), random.Random(seed)  # the same words whatever is said with them
+    words = ["".join(spelling.choices(SYLLABLES, k=spelling.randint(2, 4))) for _ in range(8000)]
     weights = [1 / (rank + 5) for rank in range(len(words))]
     while True:
         yield " ".join(chance.choices(words, weights, k=chance.randint(5, 25))).capitalize() + "."
+
+
+def questions(seed: int = 1) -> Iterator[str]:
+    """Questions of about a dozen words that name two or three words of the talk."""
+    chance, texts = random.Random(seed), sentences(seed)
+    asked = (
+        "What did I say about the {} and the {} last time we talked?",
+        "When did we want to go to {} with {}, and who else came along?",
+        "Do you remember why {} did not like the {} that I bought for {}?",
+    )
+    while True:
+        words = next(texts).rstrip(".").split()
+        yield chance.choice(asked).format(*chance.choices(words, k=3))
 
 
 def moments() -> Iterator[datetime]:

@@ -2,8 +2,8 @@
 
 Prints, all in one run: messages per second without embedding and extraction; how soon everything is found by words;
 the background path (import, index, embed) beside the bare embedder on the same texts, in turns; memory; and, with
-``--large``, the memory that a file of that many gigabytes takes. Texts are drawn from ``--data`` (locomo.jsonl.gz, see
-bench/recall) or made up from a fixed seed.
+``--large``, the memory that counting and importing a file of that many gigabytes takes. Texts are drawn from ``--data``
+(locomo.jsonl.gz, see bench/recall) or made up from a fixed seed.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def with_vectors(folder: Path, count: int, said: list[str], rounds: int) -> None
 
 
 def large(folder: Path, gigabytes: float, said: list[str]) -> None:
-    """A ChatGPT-like export of that size, read to its end: memory must not grow with it."""
+    """A ChatGPT-like export of that size, counted, then imported: memory must not grow with it."""
     path, size, number = folder / "conversations.json", int(gigabytes * 1e9), 0
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
@@ -161,11 +161,18 @@ def large(folder: Path, gigabytes: float, said: list[str]) -> None:
                 number += 1
         file.write("]")
     with tenuto.open(folder / "large.db", tokens=FakeTokens(), background=False) as store:
-        before, start = peak(), time.perf_counter()
-        found = store.user("ana").estimate_import(path)
-        wall = time.perf_counter() - start
-    print(f"a ChatGPT export of {path.stat().st_size / 1e9:.2f} GB, {found.messages:,} messages, read to its end")
-    print(f"  {path.stat().st_size / 1e6 / wall:.0f} MB/s, peak memory {before:.0f} MB before, {peak():.0f} MB after")
+        ana, megabytes = store.user("ana", channel="import"), path.stat().st_size / 1e6
+        before, start = peak(), time.process_time()
+        found = ana.estimate_import(path)
+        used = time.process_time() - start
+        print(f"a ChatGPT export of {megabytes / 1000:.2f} GB, {found.messages:,} messages")
+        print(f"  dry run: {megabytes / used:.0f} MB per CPU second, peak memory {before:.0f} MB, then {peak():.0f} MB")
+        marks, start = list[float](), time.process_time()
+        done = ana.import_file(path, extract=False, progress=lambda read, total, run: marks.append(own()))
+        used = time.process_time() - start
+        print(f"  import: {done.messages / used:,.0f} messages per CPU second")
+        quarter, end, most = marks[len(marks) // 4], marks[-1], max(marks)
+        print(f"  own memory {quarter:.0f} MB at a quarter, {end:.0f} MB at the end, at most {most:.0f} MB")
 
 
 def conversation(number: int, said: list[str]) -> dict[str, object]:

@@ -1,255 +1,169 @@
-"""Load on loopback: 90 % recall, 10 % observe, against a bare endpoint of the same framework in the same run.
+"""Load on loopback, as a ratio to a bare endpoint of the same framework in the same run.
 
-    python -m bench.server [--seconds 10] [--clients 16] [--users 50] [--messages 200]
+    python -m bench.server [--seconds 6] [--clients 16] [--users 20] [--messages 200]
                            [--processes 1,4] [--stores sqlite,postgres]
 
-For each store and number of processes: requests per second, p50 and p99, errors, memory, and the ratio to the bare
-endpoint (`GET /bare` of FastAPI, returning one constant of a recall's size, served by uvicorn with as many processes).
-"recall, words only" asks without an embedder, so that what is measured is the server and the search and not the model;
-"90 % recall" is the real thing with the on-device model. The load comes from a process of its own on the same machine:
-trust the ratios.
+For each number of processes, the bare endpoint (`GET /bare` of FastAPI on uvicorn, a constant of a recall's size)
+before and after everything else; the ratio is to their mean. For each store: recall without an embedder, so that what
+is measured is the server and the search and not the model; and 90 % recall, 10 % observe, with the on-device model
+and the background work that observing brings. Every message was worked through before the clock starts. The load
+comes from a process of its own on the same machine: trust the ratios.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
 import random
+import signal
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 import tenuto
 from bench.server.down import NoEmbedder
+from bench.server.load import WORDS
 from tenuto.surfaces.http.serving import Serving, listen, run_many, run_one
 
-WORDS = [
-    "coffee",
-    "garden",
-    "sister",
-    "doctor",
-    "project",
-    "train",
-    "book",
-    "piano",
-    "river",
-    "winter",
-    "recipe",
-    "holiday",
-    "market",
-    "window",
-    "letter",
-]
-GENEROUS = {
-    "server": {
-        "key_rate": 1e9,
-        "key_burst": 10**9,
-        "user_rate": 1e9,
-        "user_burst": 10**9,
-        "address_rate": 1e9,
-        "address_burst": 10**9,
-    }
-}
+LIMITS = ("key_rate", "key_burst", "user_rate", "user_burst", "address_rate", "address_burst")
+GENEROUS = {"server": {name: 10**9 for name in LIMITS}}
+ROWS = (("recall, no embedder", 0.0), ("90 % recall, 10 % observe", 0.1))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seconds", type=float, default=10)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--clients", type=int, default=16)
-    parser.add_argument("--users", type=int, default=50)
-    parser.add_argument("--messages", type=int, default=200)
+    parser.add_argument("--users", type=int, default=20)
+    parser.add_argument("--messages", type=int, default=200, help="of each user")
     parser.add_argument("--processes", default="1,4")
     parser.add_argument("--stores", default="sqlite,postgres")
     given = parser.parse_args()
-    rows = []
-    for processes in [int(one) for one in given.processes.split(",")]:
-        rows.append({"store": "–", "what": "bare endpoint", **measure_bare(processes, given)})
-        bare = rows[-1]["per_second"]
-        rows[-1]["ratio"] = 1.0
-        for store in given.stores.split(","):
-            for what, mix in (("recall, words only", 0.0), ("observe", 1.0), ("90 % recall, 10 % observe", 0.1)):
-                row = {"store": store, "what": what, **measure(store, processes, what, mix, given)}
-                row["ratio"] = row["per_second"] / bare
-                rows.append(row)
-                print(json.dumps(row), file=sys.stderr)
+    rows: list[dict[str, Any]] = []
+    with contextlib.ExitStack() as stack:
+        stores = {kind: stack.enter_context(filled(kind, given)) for kind in given.stores.split(",")}
+        for processes in [int(one) for one in given.processes.split(",")]:
+            rows += measure_all(processes, stores, given)
     table(rows)
+
+
+def measure_all(processes: int, stores: dict[str, tuple[str, str]], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Every row for one number of processes, the bare endpoint first and last."""
+    rows = [{"store": "–", "what": "bare endpoint", **measure_bare(processes, given)}]
+    for store, (url, secret) in stores.items():
+        for what, mix in ROWS:
+            rows.append({"store": store, "what": what, **measure(url, secret, processes, mix, given)})
+    rows.append({"store": "–", "what": "bare endpoint again", **measure_bare(processes, given)})
+    bare = (rows[0]["per_second"] + rows[-1]["per_second"]) / 2
+    for row in rows:
+        row |= {"processes": processes, "ratio": row["per_second"] / bare}
+    return rows
 
 
 def measure_bare(processes: int, given: argparse.Namespace) -> dict[str, Any]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "uvicorn",
-        "bench.server.bare:app",
-        "--port",
-        str(port),
-        "--workers",
-        str(processes),
-        "--log-level",
-        "error",
-    ]
-    server = subprocess.Popen(command)
+    command = [sys.executable, "-m", "uvicorn", "bench.server.bare:app", "--port", str(port)]
+    server = subprocess.Popen([*command, "--workers", str(processes), "--log-level", "error"])
     try:
-        return {"processes": processes, **load(port, "", 0.0, given, server.pid, bare=True)}
+        return load(port, "", 0.0, given, server.pid, "/bare")
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(30)
+
+
+def measure(url: str, secret: str, processes: int, mix: float, given: argparse.Namespace) -> dict[str, Any]:
+    options: dict[str, Any] = {"policy": GENEROUS, **({} if mix else {"embedder": NoEmbedder()})}
+    serving = Serving(db=url, port=0, workers=processes, logs=False, options=tuple(options.items()))
+    listener = listen(serving)
+    target = run_one if processes == 1 else run_many
+    server = multiprocessing.get_context("spawn").Process(target=target, args=(serving, listener))
+    server.start()
+    port = listener.getsockname()[1]
+    listener.close()
+    try:
+        return load(port, secret, mix, given, server.pid or 0, "/ready")
     finally:
         server.terminate()
-        server.wait()
+        server.join(60)
 
 
-def measure(kind: str, processes: int, what: str, mix: float, given: argparse.Namespace) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as folder:
-        url = str(Path(folder) / "tenuto.db") if kind == "sqlite" else _postgres()
-        embedder = NoEmbedder() if "words" in what or mix == 1.0 else None
-        options: dict[str, Any] = {"policy": GENEROUS, **({"embedder": embedder} if embedder else {})}
-        secret = fill(url, options, given)
-        serving = Serving(db=url, port=0, workers=processes, logs=False, options=tuple(options.items()))
-        listener = listen(serving)
-        port = listener.getsockname()[1]
-        target = run_one if processes == 1 else run_many
-        server = multiprocessing.get_context("spawn").Process(target=target, args=(serving, listener))
-        server.start()
-        listener.close()
-        try:
-            return {"processes": processes, **load(port, secret, mix, given, server.pid or 0)}
-        finally:
-            server.terminate()
-            server.join(30)
+@contextlib.contextmanager
+def filled(kind: str, given: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """A store with messages to search, every job done; its address, and a key."""
+    begun = time.perf_counter()
+    with contextlib.ExitStack() as stack:
+        if kind == "postgres":
+            from tests.servers import Postgres
+
+            url = stack.enter_context(Postgres(durable=True)).fresh_database()
+        else:
+            url = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "tenuto.db")
+        dice = random.Random(7)
+        with tenuto.open(url, background=False, upgrade=True) as store:
+            for user in range(given.users):
+                person = store.user(f"u{user}")
+                for _ in range(given.messages):
+                    person.observe(" ".join(dice.choices(WORDS, k=12)))
+            store.settle()
+            secret = store.create_key("bench", scope="admin")[1]
+        print(f"{kind}: filled in {time.perf_counter() - begun:.0f} s", file=sys.stderr)
+        yield url, secret
 
 
-def _postgres() -> str:
-    from tests import servers
-
-    return servers.fresh_database()
-
-
-def fill(url: str, options: dict[str, Any], given: argparse.Namespace) -> str:
-    """Users with messages to search, and a key."""
-    dice = random.Random(7)
-    with tenuto.open(url, background=False, **options) as store:
-        for user in range(given.users):
-            person = store.user(f"u{user}")
-            for _ in range(given.messages):
-                person.observe(" ".join(dice.choices(WORDS, k=12)))
-        if "embedder" not in options:
-            store.reembed()
-        return store.create_key("bench", scope="admin")[1]
-
-
-def load(
-    port: int, secret: str, mix: float, given: argparse.Namespace, pid: int, *, bare: bool = False
-) -> dict[str, Any]:
-    """Ask from a process of its own; what came back, and how long it took."""
-    _wait(port, "/bare" if bare else "/health")
-    arguments = [
-        str(port),
-        secret or "-",
-        str(mix),
-        str(given.seconds),
-        str(given.clients),
-        str(given.users),
-        str(int(bare)),
-    ]
+def load(port: int, secret: str, mix: float, given: argparse.Namespace, pid: int, ready: str) -> dict[str, Any]:
+    """Ask from a process of its own; what came back, how long it took, and the server's memory after it."""
+    wait_for(f"http://127.0.0.1:{port}{ready}")
+    asked = {name: getattr(given, name) for name in ("seconds", "clients", "users")}
+    asked |= {"port": port, "secret": secret, "mix": mix}
     done = subprocess.run(
-        [sys.executable, "-c", "from bench.server.__main__ import ask; ask()", *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    numbers = json.loads(done.stdout)
-    return {**numbers, "memory_mb": _memory(pid)}
+        [sys.executable, "-m", "bench.server.load", json.dumps(asked)],
+        stdout=subprocess.PIPE, check=True, timeout=given.seconds + 60,
+    )  # fmt: skip
+    row = {**json.loads(done.stdout), "memory_mb": sum(map(memory, family(pid))) // 1024}
+    print(json.dumps(row), file=sys.stderr)
+    return row
 
 
-def _wait(port: int, path: str) -> None:
-    import httpx
-
+def wait_for(address: str) -> None:
     for _ in range(600):
         try:
-            if httpx.get(f"http://127.0.0.1:{port}{path}", timeout=2).status_code == 200:
-                return
-        except httpx.HTTPError:
+            with urllib.request.urlopen(address, timeout=5) as response:
+                if response.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
             time.sleep(0.1)
-    raise SystemExit(f"nothing answers on {port}")
+    raise SystemExit(f"nothing answers at {address}")
 
 
-def _memory(pid: int) -> int:
-    """Resident memory of the server's processes together."""
+def family(pid: int) -> list[int]:
+    """A process and everything that it started."""
+    found = [pid]
+    for parent in found:
+        for tasks in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found += [int(child) for child in tasks.read_text().split()]
+    return found
+
+
+def memory(pid: int) -> int:
+    """Resident memory in KiB, shared pages counted in part."""
     try:
-        root = psutil.Process(pid)
-        return sum(one.memory_info().rss for one in [root, *root.children(recursive=True)]) // 2**20
-    except psutil.Error:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
         return 0
-
-
-def ask() -> None:
-    """The load itself: raw HTTP/1.1 over kept connections, so that the client costs little."""
-    port, secret, mix, seconds, clients, users, bare = sys.argv[1:8]
-    times, errors = asyncio.run(
-        _ask(int(port), secret, float(mix), float(seconds), int(clients), int(users), bare == "1")
-    )
-    times.sort()
-    at = lambda share: times[min(int(len(times) * share), len(times) - 1)] * 1000 if times else 0.0  # noqa: E731
-    said = {"per_second": len(times) / float(seconds), "p50_ms": at(0.5), "p99_ms": at(0.99), "errors": errors}
-    print(json.dumps({**said, "mean_ms": statistics.fmean(times) * 1000 if times else 0.0}))
-
-
-async def _ask(
-    port: int, secret: str, mix: float, seconds: float, clients: int, users: int, bare: bool
-) -> tuple[list[float], int]:
-    times: list[float] = []
-    errors = 0
-    deadline = time.perf_counter() + seconds
-
-    async def one(number: int) -> None:
-        nonlocal errors
-        dice = random.Random(number)
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while time.perf_counter() < deadline:
-            writer.write(_request(dice, port, secret, mix, users, bare))
-            begun = time.perf_counter()
-            status = await _answer(reader)
-            times.append(time.perf_counter() - begun)
-            errors += status >= 400
-        writer.close()
-
-    await asyncio.gather(*(one(n) for n in range(clients)))
-    return times, errors
-
-
-def _request(dice: random.Random, port: int, secret: str, mix: float, users: int, bare: bool) -> bytes:
-    if bare:
-        return f"GET /bare HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-    text = " ".join(dice.choices(WORDS, k=5))
-    verb, body = (
-        ("observe", {"text": text})
-        if dice.random() < mix
-        else ("recall", {"query": text, "limit": 10, "kinds": ["message"]})
-    )
-    content = json.dumps(body).encode()
-    head = (
-        f"POST /api/users/u{dice.randrange(users)}/{verb} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
-        f"Authorization: Bearer {secret}\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
-    )
-    return head.encode() + content
-
-
-async def _answer(reader: asyncio.StreamReader) -> int:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
-    await reader.readexactly(length)
-    return int(head[9:12])
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
 
 
 def table(rows: list[dict[str, Any]]) -> None:

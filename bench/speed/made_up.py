@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 import numpy as np
 
 from tenuto.recall.entry import make_entry
 from tenuto.recall.index import pack
 from tenuto.records.conversation import Message, Role
+from tenuto.records.operations import Entry
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 WORDS = 30_000
@@ -42,7 +44,7 @@ class MadeUp:
         noise = self._random.standard_normal((count, self._dimension), np.float32) / np.sqrt(self._dimension)
         return self._unit(near + 0.9 * noise).astype(np.float32)
 
-    def messages(self, user: str, count: int) -> Iterator[tuple[Message, object]]:
+    def messages(self, count: int) -> Iterator[tuple[Message, Entry]]:
         """Messages with their index entries."""
         for number in range(count):
             if number % BLOCK == 0:
@@ -60,17 +62,12 @@ class MadeUp:
 
 def fill(store, user: str, made_up: MadeUp, count: int, batch: int = 5000) -> None:
     """Write straight into the store: the same rows that observing and embedding leave behind."""
-    pending: list = []
+    pairs = made_up.messages(count)
+    while some := list(islice(pairs, batch)):
+        write(store, user, some)
 
-    def flush() -> None:
-        with store.writing(user) as tx:
-            tx.put(*(message for message, _ in pending))
-            tx.index(*(entry for _, entry in pending))
-        pending.clear()
 
-    for pair in made_up.messages(user, count):
-        pending.append(pair)
-        if len(pending) == batch:
-            flush()
-    if pending:
-        flush()
+def write(store, user: str, pairs: Sequence[tuple[Message, Entry]]) -> None:
+    with store.writing(user) as tx:
+        tx.put(*(message for message, _ in pairs))
+        tx.index(*(entry for _, entry in pairs))

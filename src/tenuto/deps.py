@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from tenuto.ingest.names import Names
 from tenuto.policy import Policy
-from tenuto.ports import Bus, Clock, Embedder, Ids, Model, Store, Tokens, Vault, WorkingMemory
+from tenuto.ports import Bus, Clock, Embedder, Ids, KeyedModel, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
 from tenuto.workflow.registry import Definitions
+
+if TYPE_CHECKING:
+    from tenuto.privacy.audit import Accesses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +27,13 @@ class Deps:
     policy: Policy
     indexes: Indexes
     bus: Bus
+    names: Names = field(default_factory=Names)
     model: Model | None = None
+    unpaid_model: KeyedModel | None = None
+    """The model that people ask with keys of their own, where the operator has none for it."""
     working: WorkingMemory | None = None
     definitions: Definitions = field(default_factory=Definitions)
     model_key_seals: KeyProvider | None = None
     """What people's own model keys are sealed under."""
+    accesses: Accesses | None = None
+    """Readings on their way into the audit log."""

@@ -16,6 +16,7 @@ from typing import Any
 
 from tenuto import settings
 from tenuto.access import keys as server_keys
+from tenuto.acting import verbs
 from tenuto.deps import Deps
 from tenuto.doctor import examine
 from tenuto.errors import InputError, SettingError
@@ -23,11 +24,14 @@ from tenuto.handlers import HANDLERS
 from tenuto.identity.addresses import normalise
 from tenuto.identity.link import identify
 from tenuto.ingest.embedding import embed_user
+from tenuto.ingest.model_extract import Spent, spent_by_day
 from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
 from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
-from tenuto.ports import Clock, Embedder, Ids, Model, Tokens
+from tenuto.ports import Clock, Embedder, Ids, KeyedModel, Model, Tokens
+from tenuto.privacy import audit
+from tenuto.privacy.audit import Accesses
 from tenuto.privacy.binding import bind
 from tenuto.privacy.keys import FileKeys, KeyProvider
 from tenuto.privacy.keys import provider as key_provider
@@ -36,13 +40,14 @@ from tenuto.privacy.ring import Keyring
 from tenuto.privacy.vault import SealedVault
 from tenuto.providers.bus import open_bus
 from tenuto.providers.embed import LocalEmbedder
-from tenuto.providers.model import as_model
+from tenuto.providers.model import as_model, unpaid_model
 from tenuto.providers.system import RandomIds, system_clock
 from tenuto.providers.tokens import LocalTokens
 from tenuto.providers.working import open_working
 from tenuto.recall.indexes import Indexes
 from tenuto.receiving import receive
 from tenuto.records.access import ApiKey
+from tenuto.records.audit import AuditEntry, AuditHead, AuditReport
 from tenuto.records.channel import Envelope
 from tenuto.records.operations import Job, Receipt
 from tenuto.records.scope import Scope
@@ -53,6 +58,7 @@ from tenuto.workflow.definition import Definition
 from tenuto.workflow.load import load as load_definition
 
 
+@verbs
 class Tenuto:
     """A store of many users' memory. Safe to use from several threads; close it, or use it in a ``with``."""
 
@@ -124,6 +130,19 @@ class Tenuto:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
         return self.deps.store.jobs(status, user, limit)
 
+    def costs(self, *, most: int | None = None) -> dict[str, dict[str, float]]:
+        """What the model cost on each of the last days (UTC), of all users or the first ``most``: tokens and money.
+
+        Counted is what extraction asked of the model; money follows from ``memory.model_input_price`` and
+        ``memory.model_output_price``.
+        """
+        total: dict[str, Spent] = {}
+        for user in self.users() if most is None else self.deps.store.users(limit=most):
+            with self.deps.store.reading(user) as reader:
+                for day, spent in spent_by_day(reader).items():
+                    total[day] = total.get(day, Spent()).plus(spent)
+        return {day: {"tokens": total[day].tokens, "money": total[day].cost} for day in sorted(total)}
+
     def create_key(
         self, name: str, *, scope: str = "app", user: str | None = None, lifetime: timedelta | None = None
     ) -> tuple[ApiKey, str]:
@@ -165,6 +184,18 @@ class Tenuto:
         chosen = [self.user(user).id] if user is not None else self.users()
         return [care.curate(self.deps, one, dry_run=dry_run) for one in chosen]
 
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """The operator's own log, newest first: keys made and revoked, users erased. See ``UserMemory.audit``."""
+        return audit.entries(self.deps, "", before=before, limit=limit)
+
+    def audit_head(self) -> AuditHead:
+        """Where every audit log stands now: keep it where whoever can write to the store cannot."""
+        return audit.head(self.deps)
+
+    def verify_audit(self, head: AuditHead | None = None) -> AuditReport:
+        """Check every entry of every audit log; ``head`` is one that was kept, to find what was made anew since."""
+        return audit.verify(self.deps, known=head)
+
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
         return self.deps.store.check()
@@ -174,6 +205,8 @@ class Tenuto:
         if not self._closed:
             self._closed = True
             self._runner.stop()
+            if self.deps.accesses is not None:
+                self.deps.accesses.close()
             self.deps.bus.close()
             self.deps.store.close()
             if self.deps.working is not None:
@@ -232,7 +265,8 @@ def open(
     now = _checked(clock) if clock is not None else system_clock
     where = str(url or settings.connection("db") or "tenuto.db")
     sealed = _vault(keys if keys is not None else settings.connection("keys"))
-    chosen = as_model(model or settings.connection("model"), rules.model, settings.secret)
+    seals = _model_key_seals()
+    chosen, unpaid = _model(model or settings.connection("model"), rules, own_keys=seals is not None)
     store, vault = bind(lambda vault: open_store(where, vault, now, upgrade=upgrade), sealed, convert=convert)
     deps = Deps(
         store=store,
@@ -244,9 +278,11 @@ def open(
         policy=rules,
         indexes=Indexes(rules.recall.index_bytes),
         model=chosen,
+        unpaid_model=unpaid,
         bus=open_bus(redis or settings.connection("redis"), where, rules.context.batch),
         working=open_working(redis or settings.connection("redis"), rules.working, vault, now),
-        model_key_seals=_model_key_seals(),
+        model_key_seals=seals,
+        accesses=Accesses(store, rules.audit.flush),
     )
     return Tenuto(deps, background=background)
 
@@ -256,6 +292,18 @@ def _vault(keys: str | SealedVault | None) -> SealedVault | None:
         return keys
     provider, ring = key_provider(keys, settings.secret("TENUTO_KEY"))
     return SealedVault(Keyring(ring, provider))
+
+
+def _model(
+    given: str | Model | Callable[[str, str], str] | None, rules: Policy, *, own_keys: bool
+) -> tuple[Model | None, KeyedModel | None]:
+    """The store's model; where the operator has no key for it but people may keep theirs, the model without one."""
+    try:
+        return as_model(given, rules.model, settings.secret), None
+    except SettingError as error:
+        if not own_keys or error.code != "model_key_missing" or not isinstance(given, str):
+            raise
+        return None, unpaid_model(given, rules.model)
 
 
 def _model_key_seals() -> KeyProvider | None:

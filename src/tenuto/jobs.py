@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 
+from tenuto.acting import JOB, acting
 from tenuto.deps import Deps
 from tenuto.errors import IllegalMove, NotFound, StoreClosed, TenutoError
 from tenuto.policy import JobPolicy
@@ -142,7 +143,8 @@ class Runner:
         if jobs[0].attempts > self._deps.policy.jobs.attempts:
             return jobs[0].error or "Given up: whoever worked on it ended before it was done, each time."
         try:
-            self._handlers[jobs[0].kind](self._deps, jobs[0].user_id, jobs)
+            with acting(JOB, jobs[0].kind):
+                self._handlers[jobs[0].kind](self._deps, jobs[0].user_id, jobs)
         except StoreClosed:
             raise
         except Exception as error:  # noqa: BLE001

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tenuto import settings
+from tenuto.acting import verbs
 from tenuto.deps import Deps
+from tenuto.ports import ChatModel
 from tenuto.privacy import model_keys as flow
 from tenuto.privacy.model_keys import KeyTest, Probe, Secret
 from tenuto.providers.key_probe import probe
+from tenuto.providers.model import parse_model
 from tenuto.records.scope import Scope
 from tenuto.records.workflow import ModelKey
 
@@ -14,6 +17,7 @@ PROVIDERS = {"OPENAI_API_KEY": "openai", "ANTHROPIC_API_KEY": "anthropic", "TENU
 """Under which name a person keeps the key that a vendor calls so; ``own`` is for a server of one's own."""
 
 
+@verbs
 class ModelKeys:
     """The keys of one user. A key goes in and is used; it is never shown again."""
 
@@ -38,9 +42,22 @@ class ModelKeys:
     def remove(self, provider: str) -> bool:
         return flow.remove_key(self._deps, self._scope, provider)
 
+    def model(self, spec: str) -> ChatModel:
+        """A model of the person's own choice: paid with their own key alone, and never at a private address.
+
+        A host that the operator named in ``policy.model.hosts`` may be private.
+        """
+        return parse_model(spec, self._deps.policy.model, self._own, guarded=True)
+
+    def _own(self, name: str) -> str | None:
+        provider = PROVIDERS.get(name)
+        own = self.own(provider) if provider is not None else None
+        return own.reveal() if own is not None else None
+
     def lookup(self, name: str) -> str | None:
         """The key for a model that is to be made: the person's own where there is one, else the operator's."""
-        provider = PROVIDERS.get(name)
-        if provider is not None and any(known.id == provider for known in self.list()):
-            return self.reveal(provider).reveal()
-        return settings.secret(name)
+        return self._own(name) or settings.secret(name)
+
+    def own(self, provider: str) -> Secret | None:
+        """The person's key for a provider, or ``None`` if they keep none."""
+        return self.reveal(provider) if any(known.id == provider for known in self.list()) else None

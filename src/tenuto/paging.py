@@ -124,7 +124,7 @@ def find(
             code="order_unknown",
         )
     most = deps.policy.limits.page_size
-    if not 1 <= limit <= most:
+    if not 1 <= clean.count(limit) <= most:
         raise InputError(f"'limit' is from 1 to {most}, and is {limit!r}.", code="limit_invalid")
     where = [*_conditions(listing, what, filters), *_times(listing, since, until), *_persona(listing, scope)]
     with deps.store.reading(scope.user) as reader:
@@ -155,6 +155,8 @@ def read_cursor(cursor: str | None, order: str, listing: Listing) -> tuple[Any, 
     if cursor is None:
         return None
     try:
+        if not isinstance(cursor, str):
+            raise ValueError
         made_for, value, id = msgspec.json.decode(
             base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True),
             type=tuple[str, int | float | str, str],

@@ -153,7 +153,7 @@ class RecallPolicy:
     """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
     meaning: float = 0.85
     """What meaning counts, per deviation."""
-    speaker: float = 2.85
+    speaker: float = 2.0
     """What is added where a person whom the query names is speaking."""
     recency: float = 0.73
     """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""
@@ -197,7 +197,7 @@ class ContextPolicy:
     """Share for what is known."""
     history: float = 0.10
     """Share for what lies further back."""
-    recent_messages: int = 30
+    recent_messages: int = 40
     """Most messages of this session that are replayed."""
     sessions_in_full: int = 3
     """Recent sessions whose summary is shown in full."""
@@ -255,6 +255,10 @@ class WorkingPolicy:
     """Most messages of a user in working memory."""
     ttl: timedelta = timedelta(hours=1)
     """Working memory of a user who is silent is dropped after this time."""
+    variables: int = 50
+    """Most values that an application keeps at hand for one user."""
+    variable_bytes: int = 8192
+    """Largest of them, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,8 +341,12 @@ class ModelPolicy:
     """Longest wait for an answer of a model."""
     retries: int = 2
     """Further tries after a failure that may pass."""
+    price: float | None = None
+    """What a million tokens that the model reads cost, in your currency; only estimates use it."""
     prompts: str = ""
     """Directory with prompts of your own (``extract.md``, …); what it lacks is taken from the package."""
+    hosts: tuple[str, ...] = ()
+    """Hosts on private addresses that users may name in models of their own choice; public ones need no naming."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,11 +443,10 @@ class ServerPolicy:
     """Live event streams of one process."""
     streams_per_user: int = 20
     """Live event streams of one user in one process."""
-    """Live event streams of one user."""
     heartbeat: timedelta = timedelta(seconds=15)
     """An idle event stream says so this often, and looks whether its key still holds."""
-    poll: timedelta = timedelta(seconds=1)
-    """How often a live stream looks for events that another process wrote."""
+    poll: timedelta = timedelta(seconds=5)
+    """How often a live stream looks by itself, in case that word of a change was lost."""
     shutdown: timedelta = timedelta(seconds=15)
     """Time that requests at work get to finish when the server is stopped."""
     key_cache: timedelta = timedelta(seconds=2)
@@ -450,13 +457,10 @@ class ServerPolicy:
     """Lifetime of a token that an app mints for a user, unless it asks for less (or more, up to ``token_longest``)."""
     token_longest: timedelta = timedelta(hours=24)
     """Longest lifetime that a minted token may have."""
-    """Longest lifetime of such a token."""
     link_valid: timedelta = timedelta(minutes=10)
     """A sign-in link works once, within this time."""
-    """Lifetime of a sign-in link."""
     browser_valid: timedelta = timedelta(days=7)
     """A signed-in browser stays signed in for this long."""
-    """Lifetime of a browser's sign-in."""
     replay_kept: timedelta = timedelta(hours=24)
     """How long the answer to a request with an idempotency key is kept."""
     replay_wait: timedelta = timedelta(minutes=1)
@@ -465,24 +469,40 @@ class ServerPolicy:
     """Requests per second of one key, after a burst."""
     key_burst: int = 500
     """Requests of one key at once."""
-    """Requests that a key may make at once before its rate counts."""
     user_rate: float = 20.0
     """Requests per second about one user, after a burst."""
-    """Requests per second of one user, after a burst."""
     user_burst: int = 200
     """Requests about one user at once."""
-    """Requests of one user at once before the rate counts."""
     address_rate: float = 100.0
     """Requests per second from one address, after a burst."""
-    """Requests per second of one address, after a burst."""
     address_burst: int = 1000
     """Requests from one address at once."""
-    """Requests of one address at once before the rate counts."""
     failure_rate: float = 0.2
     """Failed sign-ins per second of one address, after a burst."""
     failure_burst: int = 20
     """Failed sign-ins of one address at once."""
-    """Failed sign-ins of one address at once before the rate counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantinePolicy:
+    """When a source brings far more than usual. See :mod:`tenuto.ingest.quarantine`."""
+
+    window: timedelta = timedelta(hours=1)
+    """Memories of one source that lie this close together are counted."""
+    least: int = 100
+    """Fewer than this many within a window are never held."""
+    factor: float = 10.0
+    """Times the usual number of a window that is too many."""
+    history: timedelta = timedelta(days=30)
+    """How far back the usual number is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPolicy:
+    """The audit log. See :mod:`tenuto.privacy.audit`."""
+
+    flush: timedelta = timedelta(seconds=5)
+    """How long a reading may wait before it is written: what a killed process can lose of them. Changes never wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -508,6 +528,8 @@ class Policy:
     identity: IdentityPolicy = field(default_factory=IdentityPolicy)
     importing: ImportPolicy = field(default_factory=ImportPolicy)
     server: ServerPolicy = field(default_factory=ServerPolicy)
+    audit: AuditPolicy = field(default_factory=AuditPolicy)
+    quarantine: QuarantinePolicy = field(default_factory=QuarantinePolicy)
 
 
 DEFAULT = Policy()

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tenuto.policy import Calibration
+from tenuto.records.audit import Chain, Link
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Job
@@ -90,6 +91,15 @@ class Reader(Protocol):
     def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
         """Exact: the ids of the closest entries of one kind with their cosine, best first."""
 
+    def chain(self) -> Chain | None:
+        """Where the user's audit log stands; ``None`` if there is neither a user nor a link."""
+
+    def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
+        """Links of the audit log with a larger number, oldest first."""
+
+    def last_links(self, before: int | None = None, limit: int = 100) -> list[Link]:
+        """The newest links, newest first; of those with a smaller number than ``before``, where given."""
+
 
 class Transaction(Reader, Protocol):
     """Reads and writes of one user that become visible together, or not at all.
@@ -120,6 +130,12 @@ class Transaction(Reader, Protocol):
 
     def set_user(self, user: User) -> None:
         """Write time zone and settings; a larger ``seq`` is taken over: a restored user goes on counting there."""
+
+    def witness(self, actor: str, verb: str, said: Mapping[str, Any]) -> None:
+        """Write a link of the audit log beside the one that tells of this transaction's own changes.
+
+        For a user who is not there, nothing is written: there was nothing to read.
+        """
 
 
 class AddressBook(Protocol):
@@ -165,6 +181,15 @@ class Store(Protocol):
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         """Call ``callback(user, seq)`` after each commit that wrote events of a user; ``seq`` is the last one's."""
 
+    def when_touched(self, callback: Callable[[str, bool], None] | None) -> None:
+        """Call ``callback(user, changed)`` when a user's data is about to be read, and when a transaction is done."""
+
+    def chains(self, after: str = "", limit: int = 1000) -> list[Chain]:
+        """Where the audit logs of users stand, by user."""
+
+    def orphans(self, after: str = "", limit: int = 1000) -> list[Chain]:
+        """Audit logs that no user's row belongs to: those of users who were erased."""
+
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         """User ids in order: for sweeps and operators."""
 
@@ -196,7 +221,11 @@ class Store(Protocol):
         """(user, session id) of open sessions without a message since ``before``."""
 
     def erase_user(self, user: str) -> dict[str, int]:
-        """Delete every row of the user, for good; how many per table."""
+        """Delete every row of the user, for good; how many per table.
+
+        The audit log stays under the user's subject, ends with a link that says so, and its head goes into the
+        operator's.
+        """
 
     def fact(self, name: str) -> str | None:
         """Something that holds for the store as a whole, such as which keyring it is sealed with."""
@@ -262,6 +291,17 @@ class ChatModel(Model, Protocol):
         """The answer as it comes, piece by piece. Raises :class:`tenuto.errors.ModelError`, also in the middle."""
 
 
+class KeyedModel(Model, Protocol):
+    """A model behind a key, which another key can take the place of."""
+
+    @property
+    def key_provider(self) -> str:
+        """Under which name people keep their own key for it."""
+
+    def with_key(self, key: str) -> Model:
+        """The same model, paid for by someone else."""
+
+
 class WorkingMemory(Protocol):
     """The last few messages of a user, fast and losable."""
 
@@ -311,3 +351,6 @@ class Vault(Protocol):
 
     def index_key(self, user: str) -> bytes:
         """The key that word tokens are hashed with; empty when nothing is encrypted."""
+
+    def sign(self, data: bytes) -> bytes:
+        """The hash of a link of the audit log; its first byte says whether it is keyed."""

@@ -28,7 +28,7 @@ PREFIX = "TENUTO_"
 CONNECTION = (
     *("DB", "REDIS", "MODEL", "MODEL_KEY", "MODEL_KEYS", "CONFIG", "KEYS", "KEY", "EMBEDDER", "USER"),
     *("UPSTREAM", "UPSTREAM_KEY", "PROXY_KEY"),
-    *("WEBHOOK_SECRET", "MAILBOX_PASSWORD", "SMTP_PASSWORD"),
+    *("WEBHOOK_SECRET", "MAILBOX_PASSWORD", "SMTP", "SMTP_SENDER", "SMTP_PASSWORD"),
 )
 """Environment names without a group: where the store is, what it uses, whom it is about."""
 SIGNED = ("importance.short", "agent.mood")

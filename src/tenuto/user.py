@@ -6,14 +6,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from tenuto import paging
 from tenuto.access import keys as server_keys
+from tenuto.acting import verbs as named_verbs
 from tenuto.context.build import Context, build
 from tenuto.context.working import Working
 from tenuto.deps import Deps
-from tenuto.errors import NotFound
+from tenuto.errors import InputError, NotFound, SettingError
 from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
@@ -30,12 +31,16 @@ from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.model_keys import ModelKeys
 from tenuto.paging import Page
-from tenuto.ports import Model, Where
+from tenuto.ports import KeyedModel, Model, Where
+from tenuto.privacy import audit, parts
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.privacy.parts import Undone
+from tenuto.providers.embed_speed import seconds_to_embed
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
 from tenuto.recall.search import recall
 from tenuto.recall.surround import Kept, session_context
+from tenuto.records.audit import AuditEntry, AuditReport
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind
 from tenuto.records.identity import Challenge, MergePlan, Purpose, UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
@@ -57,6 +62,7 @@ from tenuto.workflow.outcomes import learner, record_outcome
 from tenuto.workflows import WorkflowHandle
 
 
+@named_verbs
 class UserMemory:
     """What is kept of one user, and everything that can be done with it."""
 
@@ -109,7 +115,7 @@ class UserMemory:
     @property
     def working(self) -> Working:
         """The last messages, the active channel and temporary variables: fast, and gone an hour after the last word."""
-        return Working(self._deps.working, self._scope)
+        return Working(self._deps.working, self._scope, self._deps.policy.working, self._deps.policy.limits)
 
     def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
         """The right few things for a query, best first, each with its reasons."""
@@ -173,14 +179,49 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return reader.stats()
 
-    def erase(self) -> Proof:
-        """Erase everything of this user, for good; the proof tells what is gone. To hide one memory, forget it."""
-        server_keys.drop_user(self._deps, self.id)
-        return erase(self._deps, self._scope)
+    def erase(
+        self,
+        *,
+        memory: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
+    ) -> Proof:
+        """Erase everything of this user, or one part with all that came of it, for good; the proof tells what is gone.
+
+        A part is one memory, one message, one session (by our ids or yours) or everything that one source brought in.
+        To hide a memory so that it can come back, forget it.
+        """
+        if memory is message is session is source is None:
+            server_keys.drop_user(self._deps, self.id)
+            return erase(self._deps, self._scope)
+        part = parts.chosen(memory=memory, message=message, session=session, source=source)
+        proof = parts.erase_part(self._deps, self._scope, part)
+        self._wake()
+        return proof
+
+    def undo(self, source: str, since: datetime | None = None, *, preview: bool = False) -> Undone:
+        """Take back everything that a source brought in, and what came of it; with ``preview`` only tell what would go.
+
+        ``source`` is what messages and memories carry as theirs (``import:imp_…``, ``email:quoted``, ``direct``,
+        ``conversation``); ``since`` is when it began to arrive.
+        """
+        done = parts.undo(self._deps, self._scope, source, since, preview=preview)
+        if not preview:
+            self._wake()
+        return done
 
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
         return verify(self._deps, self.id, proof)
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Who changed or read what of this user, newest first; ``before`` is a number to go on from. No content."""
+        return audit.entries(self._deps, self.id, before=before, limit=limit)
+
+    def verify_audit(self) -> AuditReport:
+        """Check every entry of this user's audit log."""
+        return audit.verify(self._deps, user=self.id)
 
     def receipt(self, id: str) -> Receipt | None:
         """What came of an observed message, by the receipt's id."""
@@ -192,7 +233,8 @@ class UserMemory:
     def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
 
-        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source.
+        Options: kind, importance, private, proactive_use, should_do, should_not_do, session, at, trust, source,
+        message (where it was said).
         """
         return verbs.remember(self._deps, self._scope, text, pin=pin, **options)
 
@@ -288,7 +330,9 @@ class UserMemory:
         self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
     ) -> list[Summary]:
         """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
-        where = [Where("kind", "=", SummaryKind(kind))] if kind else []
+        if kind is not None and kind not in set(SummaryKind):
+            raise InputError(f"Unknown kind {kind!r}: use one of {', '.join(SummaryKind)}.", code="kind_unknown")
+        where = [Where("kind", "=", kind)] if kind else []
         where += [Where("session_id", "=", session_id)] if session_id else []
         where += [] if versions else [Where("current", "=", True)]
         with self._deps.store.reading(self.id) as reader:
@@ -324,8 +368,13 @@ class UserMemory:
             look.set_trajectory(self._deps, self._scope, on)
         return look.trajectory(self._deps, self._scope)
 
-    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
-        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
+    def outreach(self, *, on: bool | None = None, made: bool = False, timezone: str | None = None) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made.
+
+        ``timezone`` is where the user lives, such as ``Europe/Rome``: without it quiet hours cannot be kept, so: no.
+        """
+        if timezone is not None:
+            look.set_timezone(self._deps, self._scope, timezone)
         if on is not None or made:
             look.set_outreach(self._deps, self._scope, on=on, made=made)
         return look.may_reach_out(self._deps, self._scope)
@@ -384,8 +433,12 @@ class UserMemory:
         timezone: str = "UTC",
     ) -> Estimate:
         """What an import would bring, from when, and what it would cost; nothing is written."""
-        names = [me] if isinstance(me, str) else list(me)
-        return estimate_file(self._deps, self._scope, path, format=format, names=names, timezone=timezone)
+        names, sample = [me] if isinstance(me, str) else list(me), list[str]()
+        found = estimate_file(
+            self._deps, self._scope, path, format=format, names=names, timezone=timezone, sample=sample
+        )  # fmt: skip
+        found.embedding_seconds = seconds_to_embed(self._deps.embedder, sample, found.messages + found.memories)
+        return found
 
     def imports(self) -> list[Import]:
         """What was imported, newest first."""
@@ -516,6 +569,22 @@ class UserMemory:
     def learner(self, track: str, *, at: datetime | None = None) -> LearnerProfile:
         """What the person masters in one track, replayed from the outcomes."""
         return learner(self._deps, self._scope, track, at=at)
+
+    @property
+    def model(self) -> Model | None:
+        """The store's model as this person asks it: with their own key where they keep one for it."""
+        chosen = self._deps.model or self._deps.unpaid_model
+        provider = getattr(chosen, "key_provider", None)
+        own = self.model_keys.own(provider) if provider is not None else None
+        if own is not None:
+            return cast(KeyedModel, chosen).with_key(own.reveal())
+        if self._deps.model is None and chosen is not None:
+            raise SettingError(
+                f"The model {chosen.name} needs a key: set {str(provider).upper()}_API_KEY, or keep one of your own: "
+                f"tenuto model-keys set {provider}.",
+                code="model_key_missing",
+            )
+        return self._deps.model
 
     @property
     def model_keys(self) -> ModelKeys:

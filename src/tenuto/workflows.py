@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from tenuto.acting import verbs
 from tenuto.deps import Deps
 from tenuto.ingest.observe import check, observe
 from tenuto.ports import Model, Where
@@ -27,6 +28,7 @@ from tenuto.workflow.trace import redacted
 from tenuto.workflow.turn import Decision
 
 
+@verbs
 class WorkflowHandle:
     """One workflow of one user, on one channel. Reads always show the stored record; nothing is kept here."""
 

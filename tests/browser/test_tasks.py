@@ -137,7 +137,9 @@ def test_what_came_from_outside_waits_for_a_word(visit: Visit, served: Any) -> N
 
 def test_retention_and_the_log(visit: Visit) -> None:
     page = visit.view("privacy")
-    expect(page.get_by_role("cell", name="message.observed").first).to_be_visible()
+    expect(page.get_by_role("cell", name="observe").first).to_be_visible()
+    page.get_by_role("button", name="Check that the log is whole").click()
+    expect(page.get_by_role("status").first).to_contain_text("entries are whole")
     page.get_by_label("Days; empty keeps everything").fill("3650")
     page.get_by_role("button", name="Set").click()
     expect(page.get_by_text("older than 3,650 days")).to_be_visible()

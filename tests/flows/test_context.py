@@ -201,7 +201,7 @@ def test_weighty_old_messages_stay_visible(store, watch):
     with store.deps.store.writing("ana") as tx:
         tx.put(evolve(tx.get(Message, receipt.message_id), importance=9.0))
     assert not build(store.deps, ana.scope, "Hm?").block("marked").items
-    talk(store, watch, "ana", "coach", 12)
+    talk(store, watch, "ana", "coach", 17)
     assert "among the turns" in build(store.deps, ana.scope, "Hm?").block("marked").dropped[0].why
     talk(store, watch, "ana", "coach", 30)
     context = build(store.deps, ana.scope, "Hm?")

@@ -33,7 +33,8 @@ KINDS = {
 def sqlite_columns(path: Path) -> dict[str, dict[str, tuple[str, bool]]]:
     """table → column → (type, may be null)."""
     connection = apsw.Connection(str(path))
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    own = "type = 'table' AND name NOT LIKE 'sqlite_%'"
+    tables = [name for (name,) in connection.execute(f"SELECT name FROM sqlite_schema WHERE {own}")]
     found = {
         table: {row[1]: (row[2], not row[3]) for row in connection.execute(f"PRAGMA table_info({table})")}
         for table in tables

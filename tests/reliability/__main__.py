@@ -1,6 +1,6 @@
 """The fault campaign: every row of the scorecard with its control, and the table of what came out.
 
-    python -m tests.reliability [--rows 1,2,12] [--scale 0.1] [--count 50] [--seconds 600] [--again] [--table]
+    python -m tests.reliability [--rows 1,2,12] [--scale 0.1] [--count 50] [--seconds 600] …
 
 Each row runs in a process of its own with a time limit and leaves ``build/reliability/row-NN.json``; a row that has a
 result of at least this size is not run again unless ``--again`` says so, so a stopped campaign is taken up where it
@@ -40,6 +40,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=7200.0, help="limit of each row")
     parser.add_argument("--again", action="store_true", help="run rows that have a result, too")
     parser.add_argument("--table", action="store_true", help="only print the table of what there is")
+    parser.add_argument("--no-page", action="store_true", help="leave docs/reliability.md as it is")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     rows = load()
@@ -52,7 +53,8 @@ def main() -> int:
     results = report.read(RESULTS)
     page = report.page(rows, results)
     print(report.table(rows, results))
-    (ROOT / "docs" / "reliability.md").write_text(page, encoding="utf-8")
+    if not given.no_page:
+        (ROOT / "docs" / "reliability.md").write_text(page, encoding="utf-8")
     fell_short = [number for number in chosen if not report.met(rows[number], results.get(number))]
     print(f"rows that fall short: {', '.join(map(str, fell_short)) or 'none'}")
     return 1 if fell_short else 0

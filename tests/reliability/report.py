@@ -37,21 +37,25 @@ def met(row: Row, result: dict[str, Any] | None) -> bool:
 
 def table(rows: dict[int, Row], results: dict[int, dict[str, Any]]) -> str:
     lines = ["| # | goal | measured | run | control caught | seconds | |", "|---|---|---|---|---|---|---|"]
-    for number, row in rows.items():
-        result = results.get(number)
+    for number in range(1, 1 + max(rows)):
+        row, result = rows.get(number), results.get(number)
+        if row is None:
+            lines.append(f"| {number} | – | not there yet | – | – | – | falls short |")
+            continue
         lines.append(f"| {number} | {row.goal} | " + " | ".join(_cells(row, result)) + " |")
     return "\n".join(lines)
 
 
 def page(rows: dict[int, Row], results: dict[int, dict[str, Any]]) -> str:
     dates = sorted(result["at"][:10] for result in results.values())
-    made = next((result["versions"] for result in results.values()), versions())
+    latest = max(results.values(), key=lambda result: result["at"], default=None)
+    made = latest["versions"] if latest else versions()
     when = f"{dates[0]} to {dates[-1]}" if dates and dates[0] != dates[-1] else (dates[0] if dates else "not yet")
-    short = [str(number) for number, row in rows.items() if not met(row, results.get(number))]
+    short = [str(n) for n in range(1, 1 + max(rows)) if n not in rows or not met(rows[n], results.get(n))]
     said = ", ".join(f"{name} {value}" for name, value in made.items())
     return (
-        f"{HEAD}\nRun: {when}. {said}.\n\nRows that fall short of their goal: {', '.join(short) or 'none'}.\n\n"
-        f"{table(rows, results)}\n"
+        f"{HEAD}\nRun: {when}, row by row while the code went on. Last: {said}.\n\n"
+        f"Rows that fall short of their goal: {', '.join(short) or 'none'}.\n\n{table(rows, results)}\n"
     )
 
 

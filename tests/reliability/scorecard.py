@@ -38,11 +38,12 @@ class Work:
     def over(self) -> bool:
         return time.monotonic() - self.begun > self.seconds
 
-    def part(self, count: int, name: str) -> Work:
-        """A share of the work in a folder of its own, within the same time."""
+    def part(self, count: int, name: str, share: float = 1.0) -> Work:
+        """Some of the work in a folder of its own, within that share of the time that is left."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        return Work(count=count, folder=folder, seconds=max(0.0, self.seconds - (time.monotonic() - self.begun)))
+        left = max(0.0, self.seconds - (time.monotonic() - self.begun))
+        return Work(count=count, folder=folder, seconds=left * share)
 
 
 @dataclass(frozen=True, kw_only=True)

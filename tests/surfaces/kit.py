@@ -16,6 +16,7 @@ import tenuto
 from tenuto.engine import Tenuto
 from tenuto.surfaces.http.app import create_app
 from tenuto.surfaces.http.serving import Serving, _server
+from tenuto.surfaces.proxy import Upstream
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 
 GENEROUS = {
@@ -71,9 +72,9 @@ def callers(store: Tenuto) -> dict[str, dict[str, str]]:
 
 
 @contextlib.contextmanager
-def served(store: Tenuto | None = None, **options: object) -> Iterator[Served]:
+def served(store: Tenuto | None = None, upstream: Upstream | None = None, **options: object) -> Iterator[Served]:
     opened = store or make_store(**options)
-    app = create_app(opened, hosts=["testserver"])
+    app = create_app(opened, hosts=["testserver"], upstream=upstream)
     with TestClient(app, raise_server_exceptions=False, follow_redirects=False) as client:
         yield Served(opened, client, callers(opened))
     opened.close()

@@ -34,6 +34,7 @@ def test_import_and_export(run, tmp_path: Path) -> None:
     chat = str(files.write(tmp_path, "_chat.txt", files.WHATSAPP))
     dry = run("import", chat, "-u", "ana", "--dry-run", "--price", "3")
     assert "3 messages (0 yours)" in dry.output and "Ana (2), Ben (1)" in dry.output
+    assert "embedding takes about 1 s here" in dry.output and "costs nothing" in dry.output
     assert "Who of these are you" in str(run("import", chat, "-u", "ana", fails=True).exception)
     done = run("import", chat, "-u", "ana", "--me", "Ana", "--wait")
     assert "whatsapp: 3 messages" in done.output and "media without text" in done.output

@@ -243,6 +243,26 @@ def test_streams_beyond_the_limit_are_refused_and_a_revoked_key_ends_its_stream(
     store.close()
 
 
+def test_a_key_that_is_revoked_here_ends_its_streams_at_once() -> None:
+    """Long before the heartbeat: the server itself took the key back."""
+    store = make_store(policy={"server": {"heartbeat": 60, "poll": 60}})
+    key, secret = store.create_key("ana", scope="user", user="ana")
+    other = store.create_key("ben", scope="user", user="ben")[1]
+    _, admin = store.create_key("admin", scope="admin")
+    with listening(store) as (address, _), httpx.Client(base_url=address, timeout=10) as client:
+        ended = client.send(client.build_request("GET", "/api/users/ana/events", headers=bearer(secret)), stream=True)
+        goes_on = client.send(client.build_request("GET", "/api/users/ben/events", headers=bearer(other)), stream=True)
+        lines = goes_on.iter_lines()
+        assert next(lines).startswith("retry")
+        begun = time.monotonic()
+        assert client.delete(f"/api/keys/{key.id}", headers=bearer(admin)).status_code == 200
+        assert "event: revoked" in "".join(ended.iter_text()) and time.monotonic() - begun < 5
+        store.user("ben").observe("still here?")
+        assert any(line.startswith("id: ") for line in lines), "another key's stream goes on"
+        goes_on.close()
+    store.close()
+
+
 def test_stopping_finishes_what_is_at_work() -> None:
     """Every request that was answered is kept, and none that began is cut off."""
     store = make_store(policy={"server": {"shutdown": 5}})

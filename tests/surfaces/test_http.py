@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tenuto.ingest.model_extract import spent_by_day
 from tenuto.records.access import Replay
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
+from tenuto.surfaces.http.watch import Metrics
+from tenuto.testing.fakes import FakeClock, ScriptedModel
 from tenuto.workflow import Field, define
-from tests.surfaces.kit import Served, bearer, listening, make_store
+from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
 
 def test_pages_hold_every_row_once_while_rows_come(server: Served) -> None:
@@ -151,6 +161,45 @@ def test_live_events_resume_where_they_stopped() -> None:
     store.close()
 
 
+def test_a_stream_hears_of_changes_from_the_bus_and_misses_none(tmp_path: Path) -> None:
+    """Polling is off. What this process and another one write comes at once, far more than a stream holds, in order."""
+    path = str(tmp_path / "t.db")
+    store = make_store(path, policy={"server": {"poll": 3600, "heartbeat": 60}})
+    _, secret = store.create_key("k", scope="user", user="ana")
+    ana, other = store.user("ana"), make_store(path)
+    for n in range(700):
+        ana.observe(f"message {n}")
+    with listening(store) as (address, _), httpx.Client(base_url=address, headers=bearer(secret), timeout=20) as client:
+        with client.stream("GET", "/api/users/ana/events", params={"after": "0"}) as response:
+            numbers = (int(line[4:]) for line in response.iter_lines() if line.startswith("id: "))
+            found = [next(numbers) for _ in range(700)]
+            delays = []
+            for store_ in (store, other, store):
+                begun = time.monotonic()
+                store_.user("ana").observe(f"one more at {begun}")
+                found.append(next(numbers))
+                delays.append(time.monotonic() - begun)
+        ana.observe("while away")
+        with client.stream("GET", "/api/users/ana/events", headers={"Last-Event-ID": str(found[-1])}) as response:
+            numbers = (int(line[4:]) for line in response.iter_lines() if line.startswith("id: "))
+            found.append(next(numbers))
+    assert found == [event.seq for event in ana.events(limit=1000)] and len(found) == 704
+    assert max(delays) < 5, "no poll was waited for"
+    other.close()
+    store.close()
+
+
+def test_a_stream_begins_anew_when_its_user_was_erased(server: Served) -> None:
+    from tenuto.surfaces.http.events import Stream
+
+    stream = Stream(asyncio.Queue(), 500, lambda: None)
+    stream.place(3)
+    assert stream.last == 0
+    fresh = Stream(asyncio.Queue(), None, lambda: None)
+    fresh.place(3)
+    assert fresh.last == 3
+
+
 def _events(
     client: httpx.Client, params: dict[str, str], count: int, headers: dict[str, str] | None = None
 ) -> list[tuple[int, str]]:
@@ -195,6 +244,15 @@ def test_the_routes_by_other_names(server: Served) -> None:
     assert stats["totalMessages"] == 4 and stats["averageImportanceScore"] > 0
     assert datetime.fromisoformat(stats["oldestMessage"]) <= datetime.now(UTC)
     assert server.client.get("/api/memory/stats/nope", headers=as_ana).status_code == 404
+    asked = {"session_id": "session-456", "content": "Dad takes metformin", "source_message_id": "msg-2"}
+    pin = server.client.post("/api/memory/pins", json=asked, headers=as_ana).json()
+    assert (pin["source_message_id"], pin["importance_score"], pin["pin_type"]) == ("msg-2", 5.0, "manual")
+    listed = server.client.get("/api/memory/pins/session-456", headers=as_ana).json()["items"]
+    assert [row["source_message_id"] for row in listed if row["id"] == pin["id"]] == ["msg-2"], "it was stored"
+    (evidence,) = server.store.user("ana").memory(pin["id"]).evidence
+    assert server.store.user("ana").get("messages", evidence.message_id).external_id == "msg-2"
+    nowhere = server.client.post("/api/memory/pins", json={**asked, "source_message_id": "msg-99"}, headers=as_ana)
+    assert nowhere.status_code == 404 and nowhere.json()["code"] == "message_not_found"
 
 
 def test_erasing_needs_the_name_twice_and_takes_the_keys_along(server: Served) -> None:
@@ -216,6 +274,25 @@ def test_metrics_and_health(server: Served) -> None:
     assert "secret" not in text
     server.store.close()
     assert server.client.get("/ready").status_code == 503
+
+
+def test_metrics_of_several_processes_are_told_by_any_of_them(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    here, there, dead = Metrics(os.getpid(), tmp_path), Metrics(os.getppid(), tmp_path), Metrics(gone.pid, tmp_path)
+    for metrics, times in ((here, 1), (there, 2), (dead, 4)):
+        for _ in range(times):
+            metrics.record("GET", "/health", 200, 0.002)
+        metrics.add("streams_open", times)
+        metrics.leave()
+    here.record("GET", "/health", 200, 20.0)
+    said = here.text({"jobs_pending": 3.0})
+    counted = re.findall(r'tenuto_requests_total\{process="(\d+)",.*status="200"\} (\d+)', said)
+    assert sorted(counted) == sorted([(str(os.getpid()), "2"), (str(os.getppid()), "2"), (str(gone.pid), "4")])
+    assert sum(float(n) for n in re.findall(r"tenuto_streams_open\{.*\} (\d+)", said)) == 3, "the dead hold no streams"
+    own = f'process="{os.getpid()}",method="GET",route="/health"'
+    assert f'seconds_bucket{{{own},le="0.0025"}} 1\n' in said and f'seconds_bucket{{{own},le="+Inf"}} 2\n' in said
+    assert said.count("tenuto_jobs_pending 3") == 1
 
 
 def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
@@ -249,3 +326,43 @@ def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
     unknown = server.client.post("/api/sessions/x/messages", json={"text": "hi", "workflow": "no"}, headers=as_ana)
     assert unknown.status_code == 404
     assert server.client.get("/api/sessions/x/messages", headers=as_ana).status_code == 404, "nothing was written"
+
+
+def test_costs_are_counted_by_day_and_shown_to_the_operator() -> None:
+    """What extraction asked of a model on two days, for two users; days and money add up, and nobody else sees them."""
+    clock = FakeClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+    model = ScriptedModel(lambda system, user: '{"memories": []}')
+    store = make_store(
+        clock=clock, model=model, policy={"memory": {"model_input_price": 1000.0, "model_output_price": 2000.0}}
+    )
+    with served(store) as server:
+        for day in range(2):
+            for user in ("ana", "ben"):
+                store.user(user).observe(f"My sister Mia, number {day}, has moved to Lisbon with her three cats.")
+            store.settle()
+            clock.advance(days=1)
+        costs = server.get("/api/costs").json()
+        assert list(costs) == ["2026-03-01", "2026-03-02"]
+        assert all(spent["tokens"] > 0 and spent["money"] > 0 for spent in costs.values())
+        own = spent_by_day
+        with store.deps.store.reading("ana") as ana, store.deps.store.reading("ben") as ben:
+            both = [own(ana)["2026-03-01"].tokens, own(ben)["2026-03-01"].tokens]
+        assert sum(both) == costs["2026-03-01"]["tokens"] and min(both) > 0
+        assert server.get("/api/costs", caller="app").status_code == 403
+        page = server.get("/system")
+        assert page.status_code == 200 and "Tokens of the model, day by day" in page.text and "money" in page.text
+
+
+def test_what_lies_at_hand_is_bounded() -> None:
+    with served(policy={"working": {"variables": 3, "variable_bytes": 100}}) as server:
+
+        def put(name: str, value: Any) -> httpx.Response:
+            return server.client.put(
+                f"/api/users/ana/working/{name}", json={"value": value}, headers=server.headers("user")
+            )
+
+        assert [put(f"v{n}", n).status_code for n in range(4)] == [200, 200, 200, 422]
+        assert put("v1", "again").status_code == 200 and put("v0", None).status_code == 200
+        assert put("v9", "fits now").json()["variables"] == {"v1": "again", "v2": 2, "v9": "fits now"}
+        assert put("v1", "x" * 101).json()["code"] == "value_too_large"
+        assert put("x" * 2000, 1).status_code == 422

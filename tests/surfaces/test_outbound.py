@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from collections.abc import Iterator
+
 import httpx
 import pytest
 
 from tenuto.errors import Denied, ProviderError
+from tenuto.privacy.keys import FileKeys
+from tenuto.providers import outbound
 from tenuto.providers.outbound import GuardedTransport, check, public
+from tenuto.workflow import define
+from tests.surfaces.kit import served
 
 PRIVATE = [
     "127.0.0.1", "127.1.2.3", "127.255.255.255", "0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "172.16.0.1",
@@ -69,3 +77,106 @@ def test_the_checked_address_is_the_one_that_is_used_and_the_name_stays() -> Non
 
 def test_the_operator_may_allow_a_host_by_name() -> None:
     assert check("http", "localhost", ["127.0.0.1"], ["localhost"]) == "127.0.0.1"
+
+
+class Neighbour:
+    """Something on a private address that must not hear from us."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.heard += 1
+            connection.close()
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def neighbour() -> Iterator[Neighbour]:
+    made = Neighbour()
+    yield made
+    made.close()
+
+
+def forms(port: int) -> list[str]:
+    """The private addresses as a user may write them into the address of a model."""
+    written = [f"[{one}]" if ":" in one and not one.startswith("[") else one for one in PRIVATE if one]
+    tricks = [
+        "127.1",
+        "0",
+        "017700000001",
+        "0x7f.1",
+        "localhost.",
+        "LOCALHOST",
+        "user@127.0.0.1",
+        "127.0.0.1%2f",
+        "①②⑦.⓪.⓪.①",
+    ]
+    return [f"openai+http://{one}:{port}/v1:m" for one in (*written, *tricks)] + [
+        f"anthropic+http://127.0.0.1:{port}/v1:m", f"openai+https://127.0.0.1:{port}/v1:m", "ollama:llama3.2"
+    ]  # fmt: skip
+
+
+def test_a_user_cannot_talk_the_server_into_its_neighbours(
+    neighbour: Neighbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row by row over HTTP: the model that a user names is asked only if its address is public."""
+    monkeypatch.setattr("tenuto.providers.model.OLLAMA", f"http://127.0.0.1:{neighbour.port}/v1")
+    specs = forms(neighbour.port)
+    assert len(specs) >= 60
+    with served(policy={"model": {"retries": 0, "timeout": 5}}) as server:
+        server.store.define(define("note", {"type": "object", "properties": {"text": {"type": "string"}}}))
+        assert (
+            server.post("/api/users/ana/workflows", {"definition": "note", "id": "w"}, caller="user").status_code == 201
+        )
+        for spec in specs:
+            said = server.post(
+                "/api/users/ana/workflows/w/send", {"text": "Write that I like tea", "model": spec}, caller="user"
+            )
+            assert said.status_code in (200, 403, 422, 502), (spec, said.text)
+            assert neighbour.heard == 0, spec
+
+
+def test_a_host_that_the_operator_allowed_is_asked(neighbour: Neighbour) -> None:
+    """The control: the same request reaches the neighbour once its host is named."""
+    with served(policy={"model": {"retries": 0, "timeout": 5, "hosts": ["127.0.0.1"]}}) as server:
+        server.store.define(define("note", {"type": "object", "properties": {"text": {"type": "string"}}}))
+        server.post("/api/users/ana/workflows", {"definition": "note", "id": "w"}, caller="user")
+        body = {"text": "Write that I like tea", "model": f"openai+http://127.0.0.1:{neighbour.port}/v1:m"}
+        server.post("/api/users/ana/workflows/w/send", body, caller="user")
+        assert neighbour.heard == 1
+
+
+def test_a_model_of_ones_own_never_gets_the_operators_key(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-operator")
+    monkeypatch.setenv("TENUTO_MODEL_KEY", "sk-operator")
+    seen: list[httpx.Request] = []
+    answering = httpx.MockTransport(lambda request: seen.append(request) or httpx.Response(500))
+    monkeypatch.setattr(outbound.httpx, "HTTPTransport", lambda: answering)
+    with served(policy={"model": {"retries": 0}}) as server:
+        object.__setattr__(server.store.deps, "model_key_seals", FileKeys(tmp_path / "seals", create=True))
+        server.store.define(define("note", {"type": "object", "properties": {"text": {"type": "string"}}}))
+        begun = {"definition": "note", "id": "w", "model": "openai:gpt-5-mini"}
+        assert server.post("/api/users/ana/workflows", begun, caller="user").json()["code"] == "model_key_missing"
+        server.post("/api/users/ana/workflows", {"definition": "note", "id": "w"}, caller="user")
+        body = {"text": "Write that I like tea", "model": "openai+http://8.8.8.8/v1:m"}
+        server.post("/api/users/ana/workflows/w/send", body, caller="user")
+        assert len(seen) == 1 and "sk-operator" not in str(seen[0].headers)
+        kept = server.client.put(
+            "/api/users/ana/model-keys/own", json={"key": "sk-anas"}, headers=server.headers("user")
+        )
+        assert kept.status_code == 200 and "sk-anas" not in kept.text
+        server.post("/api/users/ana/workflows/w/send", {**body, "id": "2"}, caller="user")
+        assert seen[1].headers["authorization"] == "Bearer sk-anas"
+        shown = server.get("/api/users/ana/model-keys", caller="user")
+        assert shown.json()[0]["id"] == "own" and "sealed" not in shown.text and "sk-anas" not in shown.text

@@ -8,11 +8,15 @@ from pathlib import Path
 import apsw
 import pytest
 
+import tenuto
 from tenuto.errors import InputError
-from tenuto.records.conversation import SessionStatus
+from tenuto.ports import Vectors
+from tenuto.records.conversation import Role, SessionStatus
 from tenuto.records.memory import Memory, Status, Trust
 from tenuto.records.operations import Event
-from tenuto.records.transfer import ImportStatus
+from tenuto.records.transfer import ImportStatus, Said
+from tenuto.testing.fakes import FakeEmbedder
+from tenuto.transfer.report import SAMPLE, estimate
 from tests.transfer import files
 from tests.transfer.world import NOW, world
 
@@ -124,6 +128,35 @@ def test_an_estimate_writes_nothing(tmp_path: Path) -> None:
         assert (found.messages, found.skipped, found.threads) == (3, 1, 1) and found.speakers == {"Ana": 2, "Ben": 1}
         assert found.oldest == datetime(2024, 3, 12, 9, 15, 2, tzinfo=UTC) and found.tokens > 0
         assert store.users() == []
+        assert found.embedding_seconds is not None and found.embedding_seconds > 0
+        assert (found.model_tokens, found.price) == (0, 0.0), "no model, no cost"
+
+
+def test_an_estimate_is_priced_and_asks_no_remote_embedder(tmp_path: Path) -> None:
+    class Remote(FakeEmbedder):
+        remote = True
+
+        def embed(self, *_: object, **__: object) -> Vectors:
+            raise AssertionError("asked")
+
+    path = files.write(tmp_path, "_chat.txt", files.WHATSAPP * 400)
+    policy = {"model": {"price": 2.5}}
+    with tenuto.open(
+        "memory:", embedder=Remote(), model=lambda system, user: "x", policy=policy, background=False
+    ) as store:
+        found = store.user("ana").estimate_import(path)
+    assert found.model_tokens > 1000 and found.price == round(found.model_tokens / 1e6 * 2.5, 2)
+    assert found.embedding_seconds is None
+    with tenuto.open("memory:", embedder=FakeEmbedder(), model=lambda system, user: "x", background=False) as store:
+        assert store.user("ana").estimate_import(path).price is None, "nobody said what a million tokens cost"
+
+
+def test_the_sample_that_is_timed_is_small_and_from_all_over() -> None:
+    at, sample = datetime(2024, 1, 1, tzinfo=UTC), list[str]()
+    said = (Said(id=str(n), content=str(n), role=Role.USER, at=at, thread="t", mine=True) for n in range(10_000))
+    assert estimate(said, "jsonl", "x", sample=sample).messages == 10_000
+    assert SAMPLE <= len(sample) <= 2 * SAMPLE
+    assert int(sample[0]) == 0 and int(sample[-1]) > 9_000
 
 
 def test_long_texts_come_in_parts_and_nothing_is_lost(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 
 from tenuto.errors import EmbedderError, SettingError
-from tenuto.providers import embed_pack
+from tenuto.providers import embed, embed_pack
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.providers.embed_remote import LONGEST_WAIT_SECONDS, RemoteEmbedder
 
@@ -27,7 +28,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def local() -> LocalEmbedder:
-    return LocalEmbedder()
+    return LocalEmbedder(remember=0)  # each is embedded anew
 
 
 def test_rows_have_length_one(local: LocalEmbedder):
@@ -191,3 +192,24 @@ def test_remote_refuses_a_wrong_setting():
         RemoteEmbedder("models.example/v1", "m", 3)
     with pytest.raises(SettingError, match="dimension"):
         RemoteEmbedder("https://models.example/v1", "m", 0)
+
+
+def test_a_text_that_comes_again_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[str] = []
+    plain = embed._vector
+
+    def counted(session: Any, text: str) -> Any:
+        runs.append(text)
+        return plain(session, text)
+
+    monkeypatch.setattr(embed, "_vector", counted)
+    embedder = LocalEmbedder(remember=2)
+    first = embedder.embed(["a cat"], query=True)
+    assert (embedder.embed(["a cat", "a dog", "a cat"])[[0, 2]] == first).all() and sorted(runs) == ["a cat", "a dog"]
+    first[:] = 0
+    assert embedder.embed(["a cat"]).any(), "what was handed out is a copy"
+    embedder.embed(["a bird"])
+    embedder.embed(["a cat"])
+    assert sorted(runs) == ["a bird", "a cat", "a cat", "a dog"], "only the last two are remembered"
+    forgetful = LocalEmbedder(remember=0)
+    assert (forgetful.embed(["a cat"]) == forgetful.embed(["a cat"])).all() and runs.count("a cat") == 4

@@ -3,7 +3,10 @@
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tenuto.providers import embed_pack
 from tenuto.providers.tokens import LocalTokens
 
 # text, tokens in o200k, tokens in the last public Claude tokenizer
@@ -97,7 +100,7 @@ def test_more_text_never_costs_less(tokens: LocalTokens):
 def test_a_second_count_is_the_same_and_keeps_no_text(tokens: LocalTokens):
     first = tokens.count("Anna's number is 0170 1234567")
     assert tokens.count("Anna's number is 0170 1234567") == first
-    assert not any("Anna" in str(key) for key in tokens._counts)
+    assert not any("Anna" in str(key) for key in tokens._costs)
 
 
 def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch):
@@ -105,7 +108,7 @@ def test_the_cache_is_bounded(monkeypatch: pytest.MonkeyPatch):
     fresh = LocalTokens()
     for n in range(100):
         fresh.count(f"text {n}")
-    assert len(fresh._counts) <= 10
+    assert len(fresh._costs) <= 10
 
 
 def test_many_threads_count_alike(tokens: LocalTokens):
@@ -121,3 +124,13 @@ def test_many_threads_count_alike(tokens: LocalTokens):
     for thread in threads:
         thread.join()
     assert results == [expected] * 4
+
+
+def pieces(text: str) -> int:
+    return len(embed_pack.tokenizer().encode(text, add_special_tokens=False).ids)
+
+
+@given(st.lists(st.sampled_from(["Hello World", "  ", "\t", "\n", "\r\n", "x" * 120, "don't", "A\tB", "end.", "#1"])))
+def test_no_piece_reaches_over_a_line_break(parts):
+    text = "".join(parts)
+    assert pieces(text) == sum(map(pieces, text.split("\n"))), "lines can be counted one by one"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import datetime
 
 from tenuto.access import keys
@@ -26,6 +27,8 @@ class Door:
         self._lock = threading.Lock()
         self._seen: OrderedDict[str, tuple[ApiKey, datetime]] = OrderedDict()
         self._touched: dict[str, datetime] = {}
+        self.on_forget: Callable[[], None] = lambda: None
+        """Called after a revocation: whoever relied on a key for longer than a request looks again."""
 
     def remembered(self, secret: str) -> ApiKey | None:
         """The key from memory, without asking the store."""
@@ -59,3 +62,4 @@ class Door:
         """After a revocation: ask the store again for everyone."""
         with self._lock:
             self._seen.clear()
+        self.on_forget()

@@ -25,7 +25,7 @@ from tenuto.records.context import Dropped
 
 CACHED = 2048
 """Tokens below which nothing is gained by keeping the volatile part small: providers cache no prefix under 1,024."""
-USUAL_MESSAGE = 0.1
+USUAL_MESSAGE = 0.05
 """Part of the budget that is kept free for the message, so that a longer one than the last does not move the window."""
 MESSAGE_OVERHEAD = 4
 """Tokens that a chat interface adds to each message for its role and its borders."""

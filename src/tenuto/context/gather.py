@@ -21,7 +21,7 @@ from tenuto.records.scope import Scope, User
 from tenuto.records.workflow import Workflow
 
 GUIDING = 64
-"""Most memories of the operator or a confirmed user that are read to choose the guidance from."""
+"""Most memories of the operator, a confirmed user, and the user's own rules that are read to choose guidance from."""
 ENTITIES = 200
 """Entities, most mentioned first, among which a message may name one."""
 CARDS = 8
@@ -42,7 +42,7 @@ class Gathered:
     important_memories: tuple[Memory, ...]
     """Important, or to be brought up by itself, as of the session's start; most important first, pins among them."""
     guiding: tuple[Memory, ...]
-    """Of the operator or a confirmed user."""
+    """Of the operator or a confirmed user, and what the user taught."""
     new: tuple[Memory, ...]
     """Known since this session began, newest first."""
     summaries: tuple[Summary, ...]
@@ -75,13 +75,7 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
         previous=_previous(reader, scope, policy, current),
         pins=pins,
         important_memories=_important_memories(reader, persona, policy, start, len(pins)),
-        guiding=_memories(
-            reader,
-            Where("trust", "in", (Trust.OPERATOR, Trust.USER_CONFIRMED)),
-            persona,
-            order="-importance",
-            limit=GUIDING,
-        ),
+        guiding=_guiding(reader, persona),
         new=_memories(
             reader,
             Where("created_at", ">", start),
@@ -126,8 +120,9 @@ def _previous(reader: Reader, scope: Scope, policy: Policy, current: Session | N
     where = [_persona(scope)]
     if current is not None:
         where.append(Where("started_at", "<", current.started_at))
-    found = reader.find(Session, *where, order="-started_at", limit=wanted * SPARE)
-    return tuple(session for session in found if current is None or session.id != current.id)
+    found = reader.find(Session, *where, order="-last_activity_at", limit=wanted * SPARE)
+    others = (session for session in found if current is None or session.id != current.id)
+    return tuple(sorted(others, key=lambda session: (session.started_at, session.id), reverse=True))
 
 
 def _pins(reader: Reader, persona: Where, current: Session | None) -> tuple[Memory, ...]:
@@ -142,6 +137,17 @@ def _memories(reader: Reader, *where: Where, order: str, limit: int) -> tuple[Me
     return tuple(reader.find(Memory, Where("status", "in", RECALLED), *where, order=order, limit=limit))
 
 
+def _guiding(reader: Reader, persona: Where) -> tuple[Memory, ...]:
+    """One question each, so that an index answers it in order; what a user teaches may always be brought up."""
+    taught = (Where("proactive_use", "=", Proactive.YES), Where("trust", "=", Trust.USER_STATED))
+    asked = [(Where("trust", "=", trust),) for trust in (Trust.OPERATOR, Trust.USER_CONFIRMED)]
+    return tuple(
+        memory
+        for which in (*asked, taught)
+        for memory in _memories(reader, *which, persona, order="-importance", limit=GUIDING)
+    )
+
+
 def _important_memories(
     reader: Reader, persona: Where, policy: Policy, start: datetime, pins: int
 ) -> tuple[Memory, ...]:
@@ -150,7 +156,8 @@ def _important_memories(
     offered = Where("proactive_use", "=", Proactive.YES)
     then = Where("created_at", "<=", start)
     found = _memories(reader, enough, then, persona, order="-importance", limit=limit)
-    return (*found, *_memories(reader, offered, then, persona, order="-importance", limit=policy.recall.foundation))
+    brought = _memories(reader, offered, persona, order="-importance", limit=policy.recall.foundation * SPARE)
+    return (*found, *[memory for memory in brought if memory.created_at <= start][: policy.recall.foundation])
 
 
 @dataclass(frozen=True, slots=True)

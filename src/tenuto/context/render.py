@@ -32,7 +32,9 @@ TRUST_WORDS = {
     Trust.EXTERNAL: "outside",
 }
 GUIDING = frozenset({Trust.OPERATOR, Trust.USER_CONFIRMED})
-"""Whose word may become a standing instruction."""
+"""Whose word is a standing instruction without more."""
+SPOOFED = frozenset({"email", "sms"})
+"""Channels on which anybody can write in another's name: what came on them guides only once it is confirmed."""
 
 _BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -82,8 +84,15 @@ def memory(templates: Templates, found: Memory, zone: tzinfo) -> str:
 
 
 def guidance(found: Memory) -> tuple[str, ...]:
-    """Standing instructions that this memory gives; none unless the operator or a confirmed user stands behind it."""
-    if found.trust not in GUIDING:
+    """Standing instructions that this memory gives: the operator's, or the user's own.
+
+    The user's own is what they confirmed, or said themselves: their words, quoted, on a channel where nobody else can
+    speak for them. What was inferred, and what came from outside or with an import, never is.
+    """
+    taught = found.trust is Trust.USER_STATED and any(
+        said.quote and said.trust is Trust.USER_STATED and said.channel not in SPOOFED for said in found.evidence
+    )
+    if found.trust not in GUIDING and not taught:
         return ()
     rules = []
     if found.should_do:

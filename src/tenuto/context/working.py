@@ -7,19 +7,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from tenuto.context.topic import variables
+from tenuto.errors import InputError
+from tenuto.policy import Limits, WorkingPolicy
 from tenuto.ports import WorkingMemory
 from tenuto.records.conversation import Role
 from tenuto.records.operations import Receipt
 from tenuto.records.scope import Scope
+from tenuto.text import clean
 
 
 class Working:
     """Working memory of one user."""
 
-    def __init__(self, memory: WorkingMemory | None, scope: Scope) -> None:
+    def __init__(
+        self,
+        memory: WorkingMemory | None,
+        scope: Scope,
+        policy: WorkingPolicy | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self._memory = memory
         self._scope = scope
+        self._policy = policy or WorkingPolicy()
+        self._limits = limits or Limits()
 
     def messages(self) -> list[dict[str, Any]]:
         """The last messages on any channel, oldest first."""
@@ -37,8 +50,27 @@ class Working:
 
     def set(self, name: str, value: Any) -> None:
         """Keep a value at hand for as long as the conversation is alive; ``None`` takes it away."""
+        known = clean.name(name, self._limits, what="name")
+        self._check(known, value)
         if self._memory is not None:
-            self._memory.set(self._scope.user, name, value)
+            self._memory.set(self._scope.user, known, value)
+
+    def _check(self, name: str, value: Any) -> None:
+        """Plain data, small and not too much of it: every context carries all of it."""
+        try:
+            size = len(msgspec.json.encode(value))
+        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+            raise InputError(f"The value cannot be written as JSON: {error}.", code="not_json") from None
+        if size > self._policy.variable_bytes:
+            raise InputError(
+                f"A value at hand has at most {self._policy.variable_bytes:,} bytes, not {size:,}.",
+                code="value_too_large",
+            )
+        held = self.variables
+        if value is not None and name not in held and len(held) >= self._policy.variables:
+            raise InputError(
+                f"There are {len(held)} values at hand already: take one away first.", code="too_many_values"
+            )
 
     def heard(self, receipt: Receipt, role: Role, content: str) -> None:
         """Note a message that was kept."""

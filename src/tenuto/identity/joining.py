@@ -76,16 +76,20 @@ def _conflicts(ours: Reader, slots: list[Memory], now: datetime) -> Iterator[str
 
 
 def merge(deps: Deps, scope: Scope, shown: MergePlan) -> UserMerge:
-    """Do what was shown. The proof serves once and only while it is fresh; a plan that no longer holds is refused."""
+    """Do what was shown. The proof serves once and only while it is fresh; a plan that no longer holds is refused.
+
+    A plan may come from outside: it only names the proof and what was read. Who is joined is worked out anew from it.
+    """
     now = deps.clock()
     proof = _proof(deps, scope, shown, now)
-    if plan(deps, scope, proof).digest != shown.digest:
+    held = plan(deps, scope, proof)
+    if held.digest != shown.digest:
         raise Conflict("What the merge would do has changed since it was shown: look at it again.", code="plan_changed")
-    journal = _begin(deps, scope, shown, now)
+    journal = _begin(deps, scope, held, now)
     _copy(deps, scope, journal, now)
-    _move(deps, shown.addresses, shown.other, scope.user)
-    journal = _done(deps, scope, journal, shown, now)
-    _rest(deps, shown.other, scope.user)
+    _move(deps, held.addresses, held.other, scope.user)
+    journal = _done(deps, scope, journal, held, now)
+    _rest(deps, held.other, scope.user)
     with deps.store.address(shown.channel, shown.address) as place:
         place.put(evolve(proof, spent_at=now))
     return journal
@@ -202,6 +206,7 @@ def unmerge(deps: Deps, scope: Scope, merge_id: str) -> UserMerge:
     with deps.store.writing(other.user) as tx:
         tx.put(event(deps, other, "user.unmerged", "merge", journal.id, now))
     deps.indexes.drop(scope.user)
+    deps.names.drop(scope.user)
     return journal
 
 

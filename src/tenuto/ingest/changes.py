@@ -45,7 +45,7 @@ _REPLACED = re.compile(
 _STOPPED = re.compile(
     r"(?<!not )(?<!n't )(?<!never )\b(?:quit|stopped|gave up|given up|cut out|kicked|cancell?ed|sold|got rid "
     r"of|shut down|resigned from|retired from|broke up with|divorced|unsubscribed from|"
-    r"dropped out of|am done with|'m done with|no longer (?:\w+ )?)(?! with you\b)(?: (?P<before>(?!me\b|"
+    r"dropped out of|am done with|'m done with|no longer)(?! with you\b)(?: (?P<before>(?!me\b|"
     r"it\b|us\b|off\b|up\b|by\b|in\b|on\b|early\b|home\b|the house\b|for\b).{2,80}))",
     re.I,
 )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from tenuto.ingest.lexicon import ordered
 from tenuto.ingest.sentences import Sentence, Speech
@@ -117,6 +118,23 @@ def completion(
     return None
 
 
+def may_complete(sentence: Sentence) -> bool:
+    """Could this sentence say that something is done? Asked before any todo is read."""
+    if sentence.reported_by or sentence.speech in (
+        Speech.QUESTION,
+        Speech.HYPOTHETICAL,
+        Speech.JOKE,
+        Speech.QUOTATION,
+    ):
+        return False
+    text = sentence.plain
+    if _DROPPED.search(text) or _BARE.match(text):
+        return True
+    if sentence.negated or sentence.speech not in (Speech.STATEMENT, Speech.FRAGMENT, Speech.REACTION):
+        return False
+    return not _FUTURE.search(text) and bool(_DONE_VERB.search(text) or _PAST.match(text))
+
+
 def _object(match: re.Match[str]) -> str:
     return next(
         (part for name, part in match.groupdict().items() if name.startswith("v") and name != "verb" and part), ""
@@ -186,12 +204,14 @@ def _fit(words: frozenset[str], todo: Todo, *, action: bool, meaning: Mapping[st
     return max(fit, min(0.95, cosine)) if fit >= 1 / 3 else fit
 
 
+@lru_cache(maxsize=4096)
 def stems(text: str) -> frozenset[str]:
     """Words as stems with irregular verbs in their base form; times and filler are left out."""
     cleaned = action_of(re.sub(r"['’]s\b", "", text), None)
     return frozenset(_base(token) for token in tokens(cleaned))
 
 
+@lru_cache(maxsize=4096)
 def _base(token: str) -> str:
     base = _IRREGULAR.get(token, token)
     base = next(iter(tokens(base)), base)

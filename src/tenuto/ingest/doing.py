@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tenuto.ingest.candidate import normal
-from tenuto.ingest.completion import Completion, completion, recurring
+from tenuto.ingest.completion import Completion, completion, may_complete, recurring
 from tenuto.ingest.sentences import Sentence
 from tenuto.ingest.todos import Draft
 from tenuto.ingest.writing import Writing
@@ -16,8 +16,12 @@ from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Evidence, Todo, TodoKind, TodoStatus, Trust
 from tenuto.records.operations import Act, EntryKind, WriteResult
 
-OPEN = 200
-"""Open todos that a sentence is held against."""
+OPEN = 40
+"""The newest open todos that a sentence is held against."""
+TOUCHED = 1 / 3
+"""Share of a todo's words from which meaning may settle what words leave open."""
+NEAR = 12
+"""Todos near in meaning that are looked at besides."""
 
 
 def slot(persona: str | None, kind: TodoKind, by: str, content: str) -> str:
@@ -107,16 +111,16 @@ def complete(
     results: list[WriteResult] = []
     questions: list[str] = []
     policy = writing.deps.policy.memory
-    for sentence in sentences:
-        todos = [
-            one
-            for one in open_todos(writing.tx, message.persona)
-            if one.id not in fresh and one.created_at <= writing.now
-        ]
-        if not todos:
-            break
-        meaning = _meaning(writing, vectors.get(sentence.plain))
-        done = completion(sentence, todos, message.at, threshold=policy.completion_confidence, meaning=meaning)
+    hopeful = [sentence for sentence in sentences if may_complete(sentence)]
+    newest = open_todos(writing.tx, message.persona) if hopeful else []
+    for sentence in hopeful if newest else ():
+        near = _near(writing, vectors.get(sentence.plain)) if len(newest) == OPEN else {}
+        todos = {one.id: one for one in (*newest, *_open(writing, message.persona, near))}
+        alive = [one for one in todos.values() if one.id not in fresh and one.created_at <= writing.now]
+        done = completion(sentence, alive, message.at, threshold=policy.completion_confidence)
+        if done is None and completion(sentence, alive, message.at, threshold=TOUCHED) is not None:
+            meaning = _meaning(writing, near or _near(writing, vectors.get(sentence.plain)))
+            done = completion(sentence, alive, message.at, threshold=policy.completion_confidence, meaning=meaning)
         if done is None:
             continue
         if done.todo is None:
@@ -124,15 +128,25 @@ def complete(
             questions.append(f"Asked, not guessed: {done.reason}. Which one? {options}")
             continue
         results.append(_finish(writing, done, message))
+        newest = open_todos(writing.tx, message.persona)
     return results, questions
 
 
-def _meaning(writing: Writing, vector: Vectors | None) -> dict[str, float]:
+def _near(writing: Writing, vector: Vectors | None) -> dict[str, float]:
     if vector is None:
         return {}
+    return dict(writing.near(EntryKind.TODO, vector, NEAR))
+
+
+def _open(writing: Writing, persona: str | None, near: Mapping[str, float]) -> list[Todo]:
+    """Open todos that are near in meaning, however old: the newest are read anyway."""
+    found = writing.tx.get_many(Todo, list(near)).values() if near else ()
+    return [one for one in found if one.status is TodoStatus.OPEN and one.persona == persona]
+
+
+def _meaning(writing: Writing, near: Mapping[str, float]) -> dict[str, float]:
     upgrade = writing.deps.embedder.calibration.upgrade
-    near = writing.tx.nearest(EntryKind.TODO, vector, writing.deps.embedder.model, 5)
-    return {id: cosine for id, cosine in near if cosine >= upgrade}
+    return {id: cosine for id, cosine in near.items() if cosine >= upgrade}
 
 
 def _finish(writing: Writing, done: Completion, message: Message) -> WriteResult:

@@ -9,6 +9,7 @@ the receipt can say why a message left nothing. Pure: no store, no clock, no ids
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,12 +37,12 @@ from tenuto.ingest.guidance import taught
 from tenuto.ingest.importance import GENERAL, memory_importance, sensitivity_of
 from tenuto.ingest.lexicon import Lexicon, lexicons
 from tenuto.ingest.sentences import Sentence, Speech, classify, read
+from tenuto.ingest.vital import vitals
 from tenuto.ingest.wording import (
     FIRST_PERSON,
     GERUND,
     SUBJECT,
     clauses_of,
-    listed_in,
     sentence_text,
     span,
     with_subject,
@@ -52,6 +53,18 @@ from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Proactive, Sensitivity, Status, TimeScope, Trust
 
+LIVE = "conversation"
+"""The source of what is said now; an import or a quoted mail has another, and teaches no rule."""
+
+
+_AGAIN = re.compile(
+    r"\b(?:every|each|most) \w+|\b(?:on |in the )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?:'s)? (?:nights|"
+    r"mornings|evenings|afternoons)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|"
+    r"\b(?:mornings|evenings|weekends)\b",
+    re.I,
+)
+"""What comes back has no date of its own."""
+
 
 def extract(
     message: Message,
@@ -60,14 +73,16 @@ def extract(
     registry: Registry = EMPTY,
     own_names: frozenset[str] = frozenset(),
     zone: tzinfo | None = None,
+    before: Mention | None = None,
 ) -> Extraction:
-    """What a message proposes, by the rules."""
+    """What a message proposes, by the rules. ``before`` is the person whom the message before spoke of last."""
     if message.role is Role.ASSISTANT:
         return promises(message, zone)
-    reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone)
+    reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone, before)
     sentences = read(message.content)
     reading.pasted = looks_pasted(sentences)
-    for sentence in sentences:
+    for position, sentence in enumerate(sentences):
+        reading.following = sentences[position + 1].plain if position + 1 < len(sentences) else ""
         reading.take(sentence)
     return reading.result()
 
@@ -76,7 +91,13 @@ class _Reading:
     """One pass over a message. Holds what was found so far, because "he" and "that" refer back."""
 
     def __init__(
-        self, message: Message, policy: MemoryPolicy, registry: Registry, speaker: Speaker, zone: tzinfo | None
+        self,
+        message: Message,
+        policy: MemoryPolicy,
+        registry: Registry,
+        speaker: Speaker,
+        zone: tzinfo | None,
+        before: Mention | None,
     ) -> None:
         self.message, self.policy, self.registry, self.speaker, self.zone = message, policy, registry, speaker, zone
         self.lexicons: tuple[Lexicon, ...] = lexicons(policy.lexicons)
@@ -91,7 +112,8 @@ class _Reading:
         self.together: set[tuple[str, str]] = set()
         self.unkept: list[Unkept] = []
         self.skipped: Counter[str] = Counter()
-        self.last_person: Mention | None = None
+        self.last_person = before
+        self.following = ""
         self.pasted = False
 
     def take(self, sentence: Sentence) -> None:
@@ -120,12 +142,14 @@ class _Reading:
             sentence.speech in (Speech.REQUEST, Speech.REACTION)
             and any(fact.attribute == "name" for fact in facts(sentence.plain))
         ):
-            self._draft(sentence)
-            self.skipped[sentence.speech.value] += 1
+            if not self._vitals(sentence, named):
+                self._draft(sentence)
+                self.skipped[sentence.speech.value] += 1
             self._note_people(named)
             return
         if sentence.reported_by and not EXPERT.match(sentence.reported_by):
-            self.skipped["said by others"] += 1
+            if not self._vitals(sentence, named):
+                self.skipped["said by others"] += 1
             self._note_people(named)
             return
         self._note(named)
@@ -156,21 +180,33 @@ class _Reading:
                 one, importance=max(one.importance, floor), confidence=max(one.confidence, confidence)
             )
 
+    def _vitals(self, sentence: Sentence, named: Sequence[Mention]) -> list[str]:
+        """What must not be lost, whatever kind of sentence says it; the values that were found."""
+        found = vitals(sentence, self.following)
+        if found:
+            self._note(named)
+        for one in found:
+            self._fact(sentence, one.wording, replace(one.fact, who=one.who), named, alone=False)
+        return [(one.fact.value or "").casefold() for one in found]
+
     def _statement(self, sentence: Sentence, named: Sequence[Mention]) -> None:
         before = len(self.candidates)
+        said = self._vitals(sentence, named)
         clauses = clauses_of(sentence.plain)
         if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not GERUND.match(sentence.plain):
             clauses[0] = with_subject(clauses[0])
             sentence = replace(sentence, plain=with_subject(sentence.plain))
         plans: list[tuple[str, Fact]] = []
         for clause in clauses:
-            for fact in facts(clause):
+            if any(value in clause.casefold() for value in said):
+                continue
+            for fact in facts(clause, vital=False):
                 if fact.attribute == "goal":
                     plans.append((clause, fact))
                 else:
                     self._fact(sentence, clause, fact, named, alone=len(clauses) == 1)
         if len(self.candidates) == before and len(clauses) > 1 and not plans:
-            for fact in facts(sentence.plain.rstrip(" .!…")):
+            for fact in facts(sentence.plain.rstrip(" .!…"), vital=False):
                 self._fact(sentence, sentence.plain, fact, named, alone=True)
         if len(self.candidates) > before:
             return
@@ -204,8 +240,6 @@ class _Reading:
         if rule.attribute == "goal" and rule.confidence < 0.8:
             confidence += 0.05 * min(5, len(set(content_words(fact.value or "")))) - 0.2
         wording = sentence.plain if alone else clause
-        if fact.rule.split and fact.value and fact.who and len(listed_in(clause, fact)) > 1:
-            wording = f"{clause[: fact.start]}{clause[fact.start : clause.lower().rfind(' to ') + 4]}{fact.value}"
         attribute, single, scope, ends = fact.attribute, rule.single, rule.scope, rule.ends
         if fact.past and not attribute.startswith("past_"):
             attribute, single, scope = f"past_{attribute}", False, TimeScope.HISTORICAL
@@ -309,6 +343,8 @@ class _Reading:
         valence, arousal = affect(sentence.text)
         found = times.find(wording, at, self.zone)
         begin, end, happens = span(wording, found, at, ends=ends)
+        if kind is Kind.HABIT or _AGAIN.search(wording):
+            happens = None
         outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
         subject = subject or self.speaker.subject
         refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]
@@ -357,7 +393,7 @@ class _Reading:
             quote=sentence.text,
             pin=None if outside else pin,
             proactive=proactive,
-            should_do=None if outside else should_do,
+            should_do=should_do if message.source == LIVE and not outside else None,
             valence=valence,
             arousal=arousal,
             valid_from=begin,

@@ -16,7 +16,8 @@ from tenuto.ingest.sentences import Sentence, read
 from tenuto.records.conversation import Message
 from tenuto.records.memory import Domain
 
-PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
+FIRST_PRONOUN = re.compile(r"^(?P<p>he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
+PRONOUN = re.compile(r"\b(?:he|she|his|her|him)\b", re.I)
 _FEMALE = word_list("female_relations")
 _MALE = word_list("male_relations")
 About = tuple[str, Domain, str | None]
@@ -104,11 +105,24 @@ def who_is_meant(
     return key("person", name), Domain.PEOPLE, name
 
 
+def spoken_of(message: Message, earlier: Message | None, registry: Registry) -> Mention | None:
+    """The person whom the message before spoke of, where it was only one: "she" may go on about them."""
+    if earlier is None:
+        return None
+    people = {
+        one.id: one
+        for part in read(earlier.content)[-8:]
+        for one in mentions(part.plain, registry)
+        if one.type == "person"
+    }
+    return next(iter(people.values())) if len(people) == 1 else None
+
+
 def who_stands_first(
     sentence: Sentence, named: Sequence[Mention], speaker: Speaker, registry: Registry, last_person: Mention | None
 ) -> About:
     """Whom a weighed statement is about: whoever stands first in it, otherwise the speaker."""
-    if pronoun := PRONOUN.match(sentence.plain):
+    if pronoun := FIRST_PRONOUN.match(sentence.plain):
         found = who_is_meant(pronoun["p"], named, speaker, registry, last_person)
         if found:
             return found

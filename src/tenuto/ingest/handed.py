@@ -10,10 +10,8 @@ import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
-from tenuto.ingest import registry
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.embedding import checked
-from tenuto.ingest.entities import Registry
 from tenuto.ingest.extraction import speaker_of
 from tenuto.ingest.lexicon import lexicons
 from tenuto.ingest.proposals import Proposal, Source, candidate
@@ -43,7 +41,7 @@ def _checked(deps: Deps, user: str, job: Job) -> list[Candidate]:
     given = [one for one in job.payload.get("candidates", ()) if isinstance(one, dict)]
     with deps.store.reading(user) as reader:
         messages = reader.get_many(Message, [str(one.get("message_id", "")) for one in given])
-        known = Registry.of(registry.known(reader))
+        known = deps.names.fresh(reader).registry
     found = []
     for one in given:
         message = messages.get(str(one.get("message_id", "")))

@@ -8,7 +8,7 @@ keys and get their vectors later; if the model is down or talks rubbish the rule
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -21,9 +21,10 @@ from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.consent import Wish
 from tenuto.ingest.echo import without_injected
 from tenuto.ingest.embedding import checked
-from tenuto.ingest.entities import Registry
 from tenuto.ingest.extract import extract
-from tenuto.ingest.extraction import Extraction
+from tenuto.ingest.extraction import PRONOUN, Extraction, spoken_of
+from tenuto.ingest.names import with_more
+from tenuto.ingest.nearby import nearby
 from tenuto.ingest.obey import obey
 from tenuto.ingest.writing import Writing, settle
 from tenuto.ports import Reader, Vectors, Where
@@ -33,6 +34,8 @@ from tenuto.records.memory import Entity, Memory, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Job, Receipt, WriteResult
 
 DIGEST = "digest"
+LOOKED_AT = 2000
+"""Characters of a message that are searched for "he" and "she"."""
 REPORTED = 12
 """Statements that were not kept which a receipt names."""
 
@@ -55,12 +58,16 @@ def keep(deps: Deps, user: str, jobs: list[Job]) -> None:
     items = _prepare(deps, user, list(dict.fromkeys(wanted)))
     if not items:
         return
+    with deps.store.reading(user) as reader:
+        near = nearby(deps, reader) if any(item.vectors for item in items) else None
     with deps.store.writing(user) as tx:
         for item in items:
             receipt = tx.get(Receipt, item.receipt.id)
             if receipt is None or receipt.settled:
                 continue
-            writing = Writing(deps, tx, deps.clock(), channel=item.message.channel, persona=item.message.persona)
+            writing = Writing(
+                deps, tx, deps.clock(), channel=item.message.channel, persona=item.message.persona, nearby=near
+            )
             _settle(writing, replace(item, receipt=receipt))
             writing.finish()
 
@@ -74,24 +81,46 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
         receipts = (
             {one.message_id: one for one in reader.find(Receipt, Where("message_id", "in", list(ids)))} if ids else {}
         )
-        entities = registry.known(reader)
+        known = deps.names.fresh(reader)
         names = _own_names(reader, user)
         zone = _zone(reader)
         spent = model_extract.spent_today(reader, deps.clock())
+        earlier = {message.id: _message_before(reader, message) for message in messages}
     waiting = [one for one in messages if one.id in receipts and not receipts[one.id].settled]
     items = []
     for message in waiting:
         text, injected = without_injected(message.content)
-        seen = Registry.of(entities)
+        seen = known.registry
         extraction = extract(
-            evolve(message, content=text), deps.policy.memory, registry=seen, own_names=names, zone=zone
+            evolve(message, content=text),
+            deps.policy.memory,
+            registry=seen,
+            own_names=names,
+            zone=zone,
+            before=spoken_of(message, earlier.get(message.id), seen),
         )
-        entities = [*entities, *_overlay(extraction, entities, message)]
+        if more := _overlay(extraction, known.entities, message):
+            known = with_more(known, more)
         items.append(Item(message, receipts[message.id], extraction, injected))
     if deps.model is not None and items:
         _with_model(deps, user, items, names, zone, spent)
     _embed(deps, items)
     return items
+
+
+def _message_before(reader: Reader, message: Message) -> Message | None:
+    """The user's own message before one that speaks of "he" or "she" without a name."""
+    if message.role is not Role.USER or not PRONOUN.search(message.content[:LOOKED_AT]):
+        return None
+    found = reader.find(
+        Message,
+        Where("session_id", "=", message.session_id),
+        Where("role", "=", Role.USER.value),
+        Where("seq", "<", message.seq),
+        order="-seq",
+        limit=1,
+    )
+    return found[0] if found and found[0].speaker == message.speaker else None
 
 
 def _with_model(
@@ -126,9 +155,8 @@ def _zone(reader: Reader) -> ZoneInfo | None:
         return None
 
 
-def _overlay(extraction: Extraction, entities: Sequence[Entity], message: Message) -> list[Entity]:
+def _overlay(extraction: Extraction, known: Mapping[str, Entity], message: Message) -> list[Entity]:
     """What this message named is known to the next one of the same batch."""
-    known = {entity.id for entity in entities}
     return [
         Entity(
             id=one.id,

@@ -54,6 +54,7 @@ class Shipped:
     roles: frozenset[str]
     conditions: frozenset[str]
     medications: frozenset[str]
+    allergens: frozenset[str]
     not_allergens: frozenset[str]
 
 
@@ -69,6 +70,7 @@ def shipped() -> Shipped:
         roles=_piped(work["roles"]),
         conditions=frozenset(medical["conditions"]),
         medications=frozenset(medical["medications"]),
+        allergens=_piped(medical["allergens"]),
         not_allergens=frozenset(medical["not_allergens"]),
     )
 

@@ -26,6 +26,7 @@ from tenuto.records.memory import (
     TodoStatus,
 )
 from tenuto.records.scope import Scope
+from tenuto.text import clean
 
 ANY = "*"
 E = TypeVar("E", bound=StrEnum)
@@ -68,6 +69,10 @@ def _one(value: str | None, type_: type[E], what: str) -> E | None:
         raise InputError(f"Unknown {what} {value!r}: use one of {', '.join(type_)}.", code=f"{what}_invalid") from None
 
 
+def _limit(given: int | None) -> int | None:
+    return None if given is None else clean.count(given)
+
+
 def memories(
     deps: Deps,
     scope: Scope,
@@ -95,11 +100,11 @@ def memories(
         if value is not None:
             where.append(Where(column, "=", value))
     if pinned is not None:
-        where.append(Where("pinned", "=", pinned))
+        where.append(Where("pinned", "=", clean.flag(pinned, what="pinned")))
     if entity is not None:
         where.append(Where("entities", "has", entity))
     with deps.store.reading(scope.user) as reader:
-        return reader.find(Memory, *where, order="-created_at", limit=limit)
+        return reader.find(Memory, *where, order="-created_at", limit=_limit(limit))
 
 
 def todos(
@@ -118,7 +123,7 @@ def todos(
     if kind is not None:
         where.append(Where("kind", "=", str(_one(kind, TodoKind, "kind"))))
     with deps.store.reading(scope.user) as reader:
-        return reader.find(Todo, *where, order="-created_at", limit=limit)
+        return reader.find(Todo, *where, order="-created_at", limit=_limit(limit))
 
 
 def wins(deps: Deps, scope: Scope) -> list[Todo]:
@@ -145,7 +150,7 @@ def entities(
     """The user's people, places, orgs and projects, the most mentioned first."""
     where = [Where("type", "=", type)] if type else []
     with deps.store.reading(scope.user) as reader:
-        found = reader.find(Entity, *where, order="-mentions", limit=limit)
+        found = reader.find(Entity, *where, order="-mentions", limit=_limit(limit))
     return [one for one in found if merged or one.merged_into is None]
 
 

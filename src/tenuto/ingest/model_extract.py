@@ -17,9 +17,11 @@ from zoneinfo import ZoneInfo
 
 from tenuto.deps import Deps
 from tenuto.errors import ModelError, TenutoError
+from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.extraction import Extraction, Unkept, speaker_of
 from tenuto.ingest.lexicon import lexicons
-from tenuto.ingest.proposals import SCHEMA, Refused, Source, Unusable, candidate, one_line, parse
+from tenuto.ingest.proposals import SCHEMA, Refused, Source, Unusable, candidate, flat, one_line, parse
+from tenuto.ingest.sameness import meaning_words
 from tenuto.ingest.sentences import Speech
 from tenuto.policy import MemoryPolicy
 from tenuto.ports import Answer, Reader, Transaction
@@ -32,7 +34,13 @@ LONGEST = 4000
 """Characters of one message that a model sees."""
 ANSWER = 2048
 """Tokens that one answer may take."""
+SAID = 0.5
+"""Share of a weighed statement's words that the model's wording of it must hold to stand in its place."""
 SPENT = "model_spent"
+
+
+DAYS_KEPT = 60
+"""Days of spending that are kept for each user."""
 
 
 class Spent(NamedTuple):
@@ -124,14 +132,32 @@ def _take(
 
 
 def joined(rules: Extraction, proposed: Extraction) -> Extraction:
-    """The rules' known facts, wishes, todos and people; the model's in place of what the rules only weighed."""
-    known = tuple(
-        one for one in rules.candidates if one.attribute or one.should_do or one.rule in ("taught", "asked to remember")
-    )
+    """Everything that the rules found, and what the model adds.
+
+    The model's wording stands in place of a statement that the rules only weighed when it quotes that statement and
+    says at least ``SAID`` of it. Whatever else a model returns, the rules' own result stays.
+    """
     private = next((one.persona for one in rules.candidates if one.persona), None)
     secret = not rules.candidates and any(wish.wish == "do_not_save" for wish in rules.wishes)
     extra = () if secret else tuple(replace(one, persona=private) if private else one for one in proposed.candidates)
-    return replace(rules, candidates=(*known, *extra), unkept=proposed.unkept, made_by=proposed.made_by)
+    kept = tuple(one for one in rules.candidates if _known(one) or not any(_retells(other, one) for other in extra))
+    unkept = (*proposed.unkept, *rules.unkept)
+    return replace(
+        rules, candidates=(*kept, *extra), unkept=unkept, made_by=proposed.made_by if extra else rules.made_by
+    )
+
+
+def _known(one: Candidate) -> bool:
+    return bool(one.attribute or one.should_do or one.rule in ("taught", "asked to remember"))
+
+
+def _retells(proposed: Candidate, weighed: Candidate) -> bool:
+    """Does a proposal quote the same statement and say most of it?"""
+    mine, theirs = flat(weighed.quote or ""), flat(proposed.quote or "")
+    if not mine or not theirs or (mine not in theirs and theirs not in mine):
+        return False
+    wanted = meaning_words(weighed.content)
+    return len(wanted & meaning_words(proposed.content)) >= SAID * len(wanted)
 
 
 def _shown(batch: Sequence[Source]) -> str:
@@ -173,7 +199,7 @@ def _complete(deps: Deps, system: str, user: str) -> Answer:
         raise found
     if isinstance(found, Exception):
         raise ModelError(f"{type(found).__name__}: {found}")
-    if not isinstance(found.text, str):
+    if not isinstance(getattr(found, "text", None), str):
         raise ModelError("the model's client gave no text")
     return found
 
@@ -181,10 +207,19 @@ def _complete(deps: Deps, system: str, user: str) -> Answer:
 def _cost(deps: Deps, sent: str, answer: Answer) -> Spent:
     """As the provider counted, or as counted here where it did not say."""
     policy = deps.policy.memory
-    received = answer.output_tokens or deps.tokens.count(answer.text[:200_000])
-    asked = answer.input_tokens or deps.tokens.count(sent)
+    received = _counted(answer.output_tokens) or _count(deps, answer.text[:200_000])
+    asked = _counted(answer.input_tokens) or _count(deps, sent)
     price = (asked * policy.model_input_price + received * policy.model_output_price) / 1e6
     return Spent(asked + received, price)
+
+
+def _counted(tokens: object) -> int:
+    """What a provider says that it counted, where that is a count."""
+    return tokens if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0 else 0
+
+
+def _count(deps: Deps, text: str) -> int:
+    return deps.tokens.count(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 # --- the budget -------------------------------------------------------------------------------------------------------
@@ -199,9 +234,19 @@ def spent_today(reader: Reader, now: datetime) -> Spent:
     return Spent(int(kept.get("tokens", 0)), float(kept.get("cost", 0.0)))
 
 
+def spent_by_day(reader: Reader) -> dict[str, Spent]:
+    """What extraction spent for this user on each of the last days (UTC)."""
+    profile = reader.profile()
+    kept = (profile.settings.get(SPENT) if profile else None) or {}
+    days = kept.get("days", {}) if isinstance(kept, dict) else {}
+    return {day: Spent(int(tokens), float(cost)) for day, (tokens, cost) in days.items()}
+
+
 def charge(tx: Transaction, now: datetime, spent: Spent) -> None:
     """Add what was spent."""
     profile = tx.profile() or User(user_id=tx.user, created_at=now)
-    total = spent_today(tx, now).plus(spent)
-    kept = {"day": f"{now:%Y-%m-%d}", "tokens": total.tokens, "cost": total.cost}
+    total, today = spent_today(tx, now).plus(spent), f"{now:%Y-%m-%d}"
+    days = {**spent_by_day(tx), today: total}
+    last = {day: list(days[day]) for day in sorted(days)[-DAYS_KEPT:]}
+    kept = {"day": today, "tokens": total.tokens, "cost": total.cost, "days": last}
     tx.set_user(evolve(profile, settings={**profile.settings, SPENT: kept}))

@@ -106,7 +106,7 @@ def _about(writing: Writing, about: str, message: Message, vector: Vectors | Non
     ]
     if by_words or vector is None:
         return by_words
-    near = writing.tx.nearest(EntryKind.MEMORY, vector, writing.deps.embedder.model, 5)
+    near = writing.near(EntryKind.MEMORY, vector, 5)
     close = [id for id, cosine in near if cosine >= writing.deps.embedder.calibration.anchor]
     return [
         one

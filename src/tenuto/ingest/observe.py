@@ -176,8 +176,9 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
 def _session(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: datetime) -> Session:
     """The session that the message belongs to, counting it; sessions that it shows to be over are closed."""
     persona = Where("persona", "is", None) if scope.persona is None else Where("persona", "=", scope.persona)
+    open_ = Where("status", "=", SessionStatus.OPEN)
     near = {s.id: s for s in tx.find(Session, persona, *near_window(incoming.at, deps.policy.session), limit=16)}
-    near |= {s.id: s for s in tx.find(Session, persona, Where("status", "=", SessionStatus.OPEN), limit=16)}
+    near |= {s.id: s for s in tx.find(Session, persona, open_, order="last_activity_at", limit=16)}
     if incoming.session is not None:
         near |= {s.id: s for s in tx.find(Session, persona, Where("external_id", "=", incoming.session), limit=1)}
     placed = place(incoming.at, scope.persona, incoming.session, list(near.values()), deps.policy.session)

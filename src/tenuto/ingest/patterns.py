@@ -145,15 +145,51 @@ def _subject() -> str:
     return (
         rf"(?:(?<![\w'])(?P<s>{relative}|(?:i|we|he|she|they)(?=[' ])|(?-i:Mom|Mum|Dad|Mama|Papa|Grandma|"
         rf"Grandpa|Granny|Nana)|"
-        rf"(?-i:(?!(?:I|The|This|That|It|We|He|She|They|My|Our|But|And|So|What|There|Here)\b)){NAME}(?:, (?:my|"
-        rf"our) (?:{adjective}(?:{relations})),?)?)(?: and i| both)?)"
+        rf"(?-i:(?!(?:I|The|This|That|It|We|He|She|They|My|Our|But|And|So|What|There|Here|If|When|Since|Because|While|"
+        rf"Although|Unless|Whether|Once|Also|For|In|On|At|After|Before|With|To|From|As|Yes|No|Oh|Now|Then|Both)\b)){NAME}"
+        rf"(?:, (?:my|our) (?:{adjective}(?:{relations})),?)?)(?: and i| both)?)"
+    )
+
+
+@lru_cache(maxsize=1)
+def _vital() -> tuple[tuple[str, str], ...]:
+    """The pieces that only the vital rules use: whose, whom, someone, what may stand after a subject."""
+    relations = "|".join(sorted((re.escape(word) for word in shipped().relations), key=len, reverse=True))
+    groups = "|".join(shipped().groups)
+    adjective = (
+        r"(?:(?:new|old|late|eldest|oldest|youngest|younger|older|little|big|best|good|close|dear|other|middle|"
+        r"former|twin|poor|only|own|elderly) ){0,2}"
+    )
+    called = r"(?-i:Mom|Mum|Dad|Mama|Papa|Grandma|Grandpa|Granny|Nana)"
+    relative = rf"(?:my|our) {adjective}(?:{relations}|{groups})\b"
+    someone = rf"(?:{relative}(?:,? {NAME})?|{called}|(?-i:(?:Dr|Mr|Mrs|Ms)\.? )?{NAME})"
+    body = r"(?:face|lips|throat|skin|eyes|tongue|mouth|body|arms?|hands?)"
+    known = sorted((re.sub(r"^an? ", "", name) for name in shipped().conditions), key=len, reverse=True)
+    ill = "|".join(re.escape(name) for name in known if len(name) > 3 or name in ("ibs", "ocd", "hiv"))
+    return (
+        ("V", _subject() + r"(?:, [^,;:.!?]{1,40},)?(?:,?(?= who\b))?"),
+        (
+            "WHOSE",
+            rf"(?<![\w'])(?P<s>{relative}(?:,? {NAME})?'s?|{called}'s|(?-i:(?!(?:It|What|That|Here|There|Let)\b))"
+            rf"{NAME}'s|my|our|his|her|their) ",
+        ),
+        ("WHOM", rf"(?P<s>(?:my|his|her) {body}\b|me|him|her|us|them|{someone})"),
+        ("SOMEONE", someone),
+        ("LIST", r"[^;:!?()]{2,200}"),
+        (
+            "SEVERE",
+            r"(?:(?:really |very )?(?:severe|bad|mild|serious|deadly|slight|life-threatening|terrible|strong|horrible|"
+            r"nasty|known|lifelong|chronic|worsening|advanced|early) )*",
+        ),
+        ("ILL", rf"(?:{ill})"),
     )
 
 
 def expand(pattern: str) -> str:
-    """A rule's pattern with its pieces filled in."""
+    """A rule's pattern with its pieces filled in; a group that occurs again gets a number."""
     pattern = pattern.replace("{{", "\x01").replace("}}", "\x02")
     for name, piece in (
+        *_vital(),
         ("S", _subject()),
         ("A", _ADVERBS),
         ("N", _NOT),
@@ -169,7 +205,13 @@ def expand(pattern: str) -> str:
         ("DEMONYM", DEMONYM),
     ):
         pattern = pattern.replace("{" + name + "}", piece)
-    return pattern.replace("\x01", "{").replace("\x02", "}")
+    seen: dict[str, int] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        seen[match[1]] = seen.get(match[1], 0) + 1
+        return match[0] if seen[match[1]] == 1 else f"(?P<{match[1]}{seen[match[1]]}>"
+
+    return re.sub(r"\(\?P<([a-z]+)>", numbered, pattern.replace("\x01", "{").replace("\x02", "}"))
 
 
 _CONTRACTION = re.compile(

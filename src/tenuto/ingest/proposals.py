@@ -186,10 +186,10 @@ def candidate(
 
 
 def _objection(proposal: Proposal, source: Source) -> str | None:
-    quote, content = _flat(proposal.quote), proposal.content.strip()
-    if len(tokens(quote)) < 1 or len(quote) < 6 or quote not in _flat(source.message.content):
+    quote, content = flat(proposal.quote), proposal.content.strip()
+    if len(tokens(quote)) < 1 or len(quote) < 6 or quote not in flat(source.message.content):
         return "its quote is not in the message"
-    within = [one for one in source.sentences if _flat(one.text) in quote or quote in _flat(one.text)]
+    within = [one for one in source.sentences if flat(one.text) in quote or quote in flat(one.text)]
     if not any(one.speech is Speech.STATEMENT and not one.reported_by for one in within):
         return f"its quote is no statement but {within[0].speech.value if within else 'not the speaker`s own words'}"
     if not content or len(content) > LONGEST or "\n" in content:
@@ -212,7 +212,8 @@ def _dates(source: Source) -> frozenset[str]:
     )
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """A quote as it is compared: straight, lower case, one space, no closing marks."""
     return " ".join(straighten(text).casefold().split()).strip(" .!,\"'")
 
 

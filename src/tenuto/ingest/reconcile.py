@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, negative, normal, stems
+from tenuto.ingest.candidate import Candidate, negative, normal
 from tenuto.ingest.evolving import (
     as_history,
     asserted_at,
@@ -26,8 +26,8 @@ from tenuto.ingest.evolving import (
     reinforced,
     superseded,
 )
-from tenuto.ingest.lexicon import ordered
-from tenuto.ingest.sameness import agree, bare, meaning_words, says_the_same, subject_of, undated
+from tenuto.ingest.retire import Known, mentions_words, replaced_by
+from tenuto.ingest.sameness import agree, meaning_words, says_the_same, subject_of, undated
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
@@ -44,16 +44,6 @@ from tenuto.records.operations import Act, WriteResult
 from tenuto.text.words import tokens
 
 OPPOSITE = {"like": "dislike", "dislike": "like"}
-UNNAMED = 0.1
-"""A statement that names what it ends must be this much closer to something that does not hold those words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A stored memory beside the candidate, with the cosine where there is one."""
-
-    memory: Memory
-    similarity: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +81,7 @@ def reconcile(
         return _vouched(candidate, waiting, now, policy)
     if candidate.single and (decision := _single(candidate, current, id, now)):
         return decision
-    if replaced := _replaced(candidate, current, calibration):
+    if replaced := replaced_by(candidate, current, calibration):
         return _supersede(candidate, replaced, id, now)
     if other := _opposed(candidate, current, calibration):
         return _contradict(candidate, other, id, spare_id, now)
@@ -102,10 +92,9 @@ def reconcile(
 
 
 def _same(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
+    slot = candidate.slot
     exact = [
-        one
-        for one in current
-        if candidate.slot is not None and one.memory.slot == candidate.slot and _values_agree(candidate, one.memory)
+        one for one in current if slot is not None and one.memory.slot == slot and _values_agree(candidate, one.memory)
     ]
     if exact:
         return exact[0]
@@ -199,7 +188,8 @@ def _vouched(candidate: Candidate, waiting: Known, now: datetime, policy: Memory
 
 
 def _single(candidate: Candidate, current: Sequence[Known], id: str, now: datetime) -> Decision | None:
-    holder = next((one for one in current if one.memory.slot == candidate.slot), None)
+    slot = candidate.slot
+    holder = next((one for one in current if one.memory.slot == slot), None)
     if holder is None:
         return None
     memory = holder.memory
@@ -207,7 +197,11 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
         generic = not re.search(r"[A-Z]", candidate.value) and not re.match(
             r"(?:my|our|his|her|their) own\b", memory.value
         )
-        if not generic and not agree(candidate.value, memory.value) and not _mentions(candidate.value, memory.content):
+        if (
+            not generic
+            and not agree(candidate.value, memory.value)
+            and not mentions_words(candidate.value, memory.content)
+        ):
             return _insert(replace(candidate, single=False), id, now, f"something that ended before {memory.content!r}")
     if candidate.at < asserted_at(memory):
         older = as_history(candidate, id, now, memory)
@@ -230,64 +224,6 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
             reworded=True,
         )
     return _supersede(candidate, [holder], id, now)
-
-
-def _replaced(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> list[Known]:
-    """What a statement with a marker of change retires: what it names, or the closest thing said about the same."""
-    if not (candidate.change or candidate.ends) or (candidate.negated and not candidate.change):
-        return []
-    able = [one for one in current if subject_of(one.memory) == candidate.subject and _retirable(candidate, one.memory)]
-    named = candidate.changed_from or (candidate.value if candidate.ends else None)
-    found = [
-        one
-        for one in able
-        if named and _mentions(named, one.memory.content) and one.similarity >= 0.5 * calibration.related
-    ]
-    if found:
-        return sorted(found, key=lambda one: -one.similarity)[: 1 if candidate.changed_weakly else 4]
-    if named and candidate.changed_weakly:
-        return []
-    spoken = candidate.subject != "person:user" and candidate.content != bare(candidate.content)
-    least = calibration.related + (UNNAMED if named else 0.0) + (UNNAMED if spoken else 0.0)
-    near = [one for one in able if one.similarity >= least and _same_doing(candidate, one.memory)]
-    return sorted(near, key=lambda one: -one.similarity)[:1]
-
-
-_COMMON = frozenset(stem for word in ordered("common_words") for stem in stems(word))
-"""Words that say nothing about what a statement is about."""
-_DOING = re.compile(
-    r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
-    r"always|usually|been|mostly|mainly|exclusively|entirely|"
-    r"\w+ly|switched to|started|moved to) )*(?P<verb>[a-z-]+)",
-    re.I,
-)
-
-
-def _same_doing(candidate: Candidate, memory: Memory) -> bool:
-    """A weak marker needs the same verb, a strong one a word in common."""
-    shared = (meaning_words(candidate.content) & meaning_words(memory.content)) - _COMMON
-    if not candidate.changed_weakly:
-        return bool(shared)
-    mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
-    return bool(mine and theirs and set(tokens(mine["verb"])) & set(tokens(theirs["verb"])))
-
-
-def _retirable(candidate: Candidate, memory: Memory) -> bool:
-    if asserted_at(memory) >= candidate.at or memory.metadata.get("ends"):
-        return False
-    if memory.happens_at is not None and memory.attribute is None:
-        return False
-    if (
-        memory.attribute in ("allergy", "condition", "name", "emergency_contact", "birthday", "origin")
-        and memory.attribute != candidate.attribute
-    ):
-        return False
-    return memory.kind not in (Kind.CONTRADICTION, Kind.BOUNDARY, Kind.STYLE_ADJUSTMENT)
-
-
-def _mentions(words: str, content: str) -> bool:
-    wanted = set(tokens(words))
-    return bool(wanted) and wanted <= set(tokens(content))
 
 
 def _supersede(candidate: Candidate, old: Sequence[Known], id: str, now: datetime) -> Decision:

@@ -1,8 +1,9 @@
 """The user's entities: counted when mentioned, merged when they are one, and every merge can be taken back.
 
-A merge moves the duplicate's memories over by adding the standing entity to them, and notes which ones it touched;
-undoing it takes exactly that back. Merges above ``memory.merge_confidence`` apply themselves; the others wait as
-proposals.
+A merge moves the duplicate's memories over: the standing entity is added to them, and the keys of what was said about
+the duplicate now name the other, so that a new statement about either meets the same memory. Where both had a value for
+one thing the newer stays. The merge notes what it touched; undoing it takes exactly that back. Merges above
+``memory.merge_confidence`` apply themselves; the others wait as proposals.
 """
 
 from __future__ import annotations
@@ -12,20 +13,16 @@ from collections.abc import Iterable, Sequence
 from tenuto.errors import Conflict, NotFound
 from tenuto.ingest.entities import Mention, resolve
 from tenuto.ingest.likeness import proposals
+from tenuto.ingest.merging import came_back, gave_way, newer, rekeyed_to
+from tenuto.ingest.names import MOST
+from tenuto.ingest.sameness import subject_of
 from tenuto.ingest.writing import Writing
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
 from tenuto.records.memory import Entity, EntityMerge, Memory, MergeStatus, Trust
 
-MOST = 2000
-"""Entities of a user that are held against a message."""
 CONTEXT = 40
 """Memories of an entity that tell its context."""
-
-
-def known(reader: Reader) -> list[Entity]:
-    """The entities that are looked at, the most mentioned first."""
-    return reader.find(Entity, order="-mentions", limit=MOST)
 
 
 def note(
@@ -76,12 +73,16 @@ def _new(mention: Mention, writing: Writing, trust: Trust) -> Entity:
 
 def _look_for_doubles(writing: Writing, fresh: Sequence[str], together: frozenset[tuple[str, str]]) -> None:
     tx, policy = writing.tx, writing.deps.policy.memory
-    entities = known(tx)
+    held = writing.deps.names.held(tx.user)
+    known = held.entities if held else {one.id: one for one in tx.find(Entity, order="-mentions", limit=MOST)}
+    entities = list({**known, **tx.get_many(Entity, fresh)}.values())
     found = proposals(entities, fresh, {}, together)
     if not found:
         return
     concerned = {entity.id for duplicate, into, _ in found for entity in (duplicate, into)}
     context = {id: _context(tx, id) for id in concerned}
+    current = tx.get_many(Entity, sorted(concerned))
+    entities = [current.get(one.id, one) for one in entities if one.id in current or one.id not in concerned]
     for duplicate, into, like in proposals(entities, fresh, context, together)[:8]:
         pair = (Where("duplicate", "=", duplicate.id), Where("into", "=", into.id))
         if tx.find(EntityMerge, *pair, limit=1) or (into.id, duplicate.id) in together:
@@ -130,7 +131,10 @@ def apply_merge(writing: Writing, merge: EntityMerge, *, actor: str = "user") ->
             updated_at=now,
         ),
     )
-    done = evolve(merge, status=MergeStatus.APPLIED, decided_at=now, moved=tuple(moved))
+    rekeyed, retired = _join_keys(writing, merge)
+    done = evolve(
+        merge, status=MergeStatus.APPLIED, decided_at=now, moved=tuple(moved), rekeyed=rekeyed, retired=retired
+    )
     tx.put(done)
     writing.event("entity.merged", "entity_merge", merge.id, actor=actor)
     return done
@@ -144,6 +148,7 @@ def undo_merge(writing: Writing, merge: EntityMerge) -> EntityMerge:
             f"The merge {merge.id} is {merge.status}, so there is nothing to take back.", code="merge_not_applied"
         )
     duplicate, into = tx.get(Entity, merge.duplicate), tx.get(Entity, merge.into)
+    _part_keys(writing, merge)
     for memory in tx.get_many(Memory, merge.moved).values():
         tx.put(evolve(memory, entities=tuple(id for id in memory.entities if id != merge.into)))
     if duplicate is not None:
@@ -156,6 +161,39 @@ def undo_merge(writing: Writing, merge: EntityMerge) -> EntityMerge:
     tx.put(undone)
     writing.event("entity.unmerged", "entity_merge", merge.id)
     return undone
+
+
+def _join_keys(writing: Writing, merge: EntityMerge) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What was said about the duplicate is now said about the other; the ids of what moved, and of what gave way."""
+    tx = writing.tx
+    rekeyed, retired = [], []
+    for memory in tx.find(Memory, Where("entities", "has", merge.duplicate)):
+        if subject_of(memory) != merge.duplicate:
+            continue
+        moved = rekeyed_to(memory, merge.into)
+        holder = tx.find(Memory, Where("slot", "=", moved.slot), limit=1) if moved.slot else []
+        if holder:
+            stays, leaves = (moved, holder[0]) if newer(moved, holder[0]) else (holder[0], moved)
+            tx.put(gave_way(leaves, stays, merge.id, writing.now))
+            retired.append(leaves.id)
+            if leaves is moved:
+                rekeyed.append(memory.id)
+                continue
+        tx.put(moved)
+        rekeyed.append(memory.id)
+    return tuple(rekeyed), tuple(retired)
+
+
+def _part_keys(writing: Writing, merge: EntityMerge) -> None:
+    """The keys as they were; what gave way to a merge comes back, unless something newer took its place."""
+    tx = writing.tx
+    for memory in tx.get_many(Memory, merge.rekeyed).values():
+        tx.put(rekeyed_to(memory, merge.duplicate))
+    for memory in tx.get_many(Memory, merge.retired).values():
+        restored = came_back(memory, merge.id, writing.now)
+        if restored.slot and tx.find(Memory, Where("slot", "=", restored.slot), limit=1):
+            continue
+        tx.put(restored)
 
 
 def standing(reader: Reader, id: str) -> Entity | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenuto.deps import Deps
-from tenuto.errors import Conflict, EmbedderError, InputError
+from tenuto.errors import Conflict, EmbedderError, InputError, NotFound
 from tenuto.ingest.affect import affect
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.changes import change
@@ -22,13 +22,14 @@ from tenuto.ingest.entities import SELF, Registry, mentions
 from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.importance import memory_importance
 from tenuto.ingest.lexicon import lexicons
-from tenuto.ingest.registry import known, note
+from tenuto.ingest.registry import note
 from tenuto.ingest.sentences import straighten
 from tenuto.ingest.times import find as find_times
 from tenuto.ingest.wording import span
 from tenuto.ingest.writing import Writing, settle
-from tenuto.ports import Vectors, Where
+from tenuto.ports import Reader, Vectors, Where
 from tenuto.records.base import evolve
+from tenuto.records.conversation import Message
 from tenuto.records.memory import (
     Domain,
     Epistemic,
@@ -80,10 +81,12 @@ def remember(
     at: datetime | None = None,
     trust: Trust = Trust.USER_STATED,
     source: str = "direct",
+    message: str | None = None,
 ) -> Remembered:
     """Keep one thing that the caller states.
 
-    ``pin`` takes ``True`` or one of the pin kinds; ``session`` scopes the pin.
+    ``pin`` takes ``True`` or one of the pin kinds; ``session`` scopes the pin. ``message`` is where it was said, by our
+    id or the caller's own: it becomes the evidence.
     """
     content = clean.text(text, deps.policy.limits)
     moment = deps.clock() if at is None else clean.moment(at)
@@ -93,9 +96,12 @@ def remember(
         )
     pinned = pin_kind(pin)
     with deps.store.reading(scope.user) as reader:
-        registry = Registry.of(known(reader))
+        registry = deps.names.fresh(reader).registry
+        said = _said(reader, message) if message is not None else None
     candidate = _stated(deps, scope, content, moment, registry, kind, pinned, session)
     candidate = _with(candidate, importance, private, scope, proactive_use, should_do, trust, source)
+    if said is not None:
+        candidate = replace(candidate, message_id=said.id, session_id=said.session_id)
     vector = vector_of(deps, candidate.content)
     with deps.store.writing(scope.user) as tx:
         writing = Writing(deps, tx, deps.clock(), channel=scope.channel, persona=scope.persona)
@@ -108,6 +114,17 @@ def remember(
         note(writing, mentions(straighten(content), registry), frozenset(), trust)
         writing.finish()
     return Remembered(act=result.act, reason=result.reason, memory=memory, previous_id=result.previous_id)
+
+
+def _said(reader: Reader, message: str) -> Message:
+    id = clean.storable(message, what="message")
+    found = reader.get(Message, id)
+    if found is None:
+        own = reader.find(Message, Where("external_id", "=", id), limit=1)
+        found = own[0] if own else None
+    if found is None:
+        raise NotFound(f"There is no message '{id[:80]}' for this user.", code="message_not_found")
+    return found
 
 
 def _stated(
@@ -225,7 +242,7 @@ def _with(
         candidate,
         importance=candidate.importance if importance is None else float(importance),
         persona=scope.persona if private else None,
-        proactive=proactive_use_of(proactive) if proactive else None,
+        proactive=proactive_use_of(proactive) if proactive else Proactive.YES if should_do and not outside else None,
         should_do=None if outside else should_do,
         trust=trust,
         status=Status.CANDIDATE if outside else Status.ACTIVE,

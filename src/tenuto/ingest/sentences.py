@@ -222,6 +222,8 @@ _REPORTED = re.compile(
     r"reported|announced|has it|keeps? (?:saying|telling))\b",
     re.I,
 )
+_NO_TELLER = re.compile(r"^(?:i|we)$|\b(?:you|before|after|if|when|what|that|to)\b", re.I)
+"""Words that no one who says something is called: "One thing before you suggest …" tells of nobody."""
 _HEARSAY = re.compile(
     r"^(?:apparently|supposedly|allegedly|i (?:heard|read (?:that|online|somewhere|about|in)|saw (?:that|"
     r"online|on)|was told)|rumou?r|they say|"
@@ -307,7 +309,7 @@ def classify(raw: str) -> Sentence:
     plain = _TAG.sub("", opened(" ".join(unquoted.split())))
     speech, reason = _speech(straight, plain, unquoted != straight)
     reported = _REPORTED.match(plain)
-    teller = reported.group("who") if reported and not re.match(r"(?:i|we)$", reported.group("who"), re.I) else None
+    teller = reported.group("who") if reported and not _NO_TELLER.search(reported.group("who")) else None
     return Sentence(
         text=raw,
         plain=plain,

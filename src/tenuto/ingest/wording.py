@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tenuto.ingest import times
-from tenuto.ingest.facts import Fact
 from tenuto.ingest.sentences import Sentence, straighten
 
 _CLAUSE = re.compile(
@@ -62,11 +61,6 @@ def with_subject(text: str) -> str:
 
 def _first_person(text: str) -> bool:
     return bool(re.match(r"(?:i|i'm|i've|we)\b", text, re.I))
-
-
-def listed_in(clause: str, fact: Fact) -> list[str]:
-    """The parts of a listed value, to see whether the clause has to be reworded for each."""
-    return re.split(r",| and | or ", clause[fact.start : fact.end])
 
 
 def dates(text: str, found: Sequence[times.When]) -> str:

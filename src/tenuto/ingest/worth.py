@@ -115,8 +115,8 @@ _WISHFUL = re.compile(
     r"\b(?:can't wait|looking forward|hope|hopefully|fingers crossed|someday|one day|i'd love|would love)\b", re.I
 )
 EXPERT = re.compile(
-    r"^(?:my |our |the )?(?:\w+ )?(?:doctor|dr\.? \w+|therapist|dentist|nurse|cardiologist|psychiatrist|"
-    r"oncologist|specialist|gp|physio|"
+    r"^(?:my |our |the )?(?:\w+ )?(?:doctor|dr\.? \w+|therapist|dentist|nurse|\w+ologist|psychiatrist|"
+    r"p(?:a)?ediatrician|surgeon|specialist|gp|physio|hospital|clinic|lab|paramedics?|midwife|pharmacist|allergist|"
     r"physiotherapist|nutritionist|dietitian|lawyer|accountant|vet)s?$",
     re.I,
 )

@@ -8,26 +8,32 @@ there is one way in.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from tenuto.deps import Deps
+from tenuto.ingest import quarantine
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.echo import echoes
-from tenuto.ingest.reconcile import OPPOSITE, Decision, Known, reconcile
+from tenuto.ingest.entities import SELF
+from tenuto.ingest.nearby import Nearby
+from tenuto.ingest.reconcile import OPPOSITE, Decision, reconcile
+from tenuto.ingest.retire import Known
 from tenuto.ports import Transaction, Vectors, Where
-from tenuto.recall.entry import Indexed, make_entry
+from tenuto.recall.entry import Indexed, kind_of, make_entry
 from tenuto.records.base import evolve
-from tenuto.records.memory import RECALLED, Memory, PinKind, Status, Trust
+from tenuto.records.memory import RECALLED, Entity, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
 
 NEAR = 12
 """Closest memories that a candidate is compared with."""
-BESIDE = 64
-"""Memories of the same key that are looked at."""
+BESIDE = 24
+"""Memories of the same key that are looked at, the latest first."""
+UNSAID = 64
+"""Latest memories that a change is held against while there are no vectors."""
 LIVE = (*RECALLED, Status.CANDIDATE)
 
 
@@ -41,6 +47,7 @@ class Writing:
     channel: str | None = None
     persona: str | None = None
     vectors: dict[str, Vectors] = field(default_factory=dict)
+    nearby: Nearby | None = None
     unembedded: bool = False
 
     def event(self, kind: str, subject_kind: str, subject_id: str, *, actor: str = "user", **data: Any) -> None:
@@ -65,6 +72,14 @@ class Writing:
         model = None if vector is None else self.deps.embedder.model
         self.tx.index(make_entry(record, self.deps.vault.index_key(self.tx.user), vector=packed, model=model))
         self.unembedded = self.unembedded or vector is None
+        if self.nearby is not None:
+            self.nearby.own[kind_of(record), record.id] = vector
+
+    def near(self, kind: EntryKind, vector: Vectors, limit: int) -> list[tuple[str, float]]:
+        """The closest entries of a kind: out of the index in memory where there is a view of it."""
+        if self.nearby is not None:
+            return self.nearby.find(self.tx, kind, vector, limit)
+        return self.tx.nearest(kind, vector, self.deps.embedder.model, limit)
 
     def finish(self) -> None:
         """Ask for the vectors that are missing."""
@@ -84,6 +99,10 @@ def settle(
     writing: Writing, candidate: Candidate, vector: Vectors | None, *, guard_echo: bool = False
 ) -> tuple[WriteResult, Memory | None]:
     """Write one candidate; what came of it, and the memory that holds it now."""
+    candidate = _standing(writing, candidate)
+    flood = _flood(writing, candidate)
+    if flood:
+        candidate = _held(candidate)
     known = _known(writing, candidate, vector)
     calibration = writing.deps.embedder.calibration
     if guard_echo:
@@ -107,7 +126,43 @@ def settle(
         calibration=calibration,
         policy=writing.deps.policy.memory,
     )
-    return _write(writing, candidate, decision, vector)
+    result, memory = _write(writing, candidate, decision, vector)
+    if flood and result.act is Act.INSERTED and memory is not None:
+        writing.event("memory.quarantined", "memory", memory.id, actor="system", reason="rate")
+        result = replace(result, reason=quarantine.REASON)
+    return result, memory
+
+
+def _flood(writing: Writing, candidate: Candidate) -> bool:
+    """Whether the candidate's source has brought too much lately; see :mod:`tenuto.ingest.quarantine`."""
+    policy, now, tx = writing.deps.policy.quarantine, writing.now, writing.tx
+    if candidate.trust in quarantine.NEVER or candidate.status is Status.CANDIDATE:
+        return False
+    of_source, began = Where("source", "=", candidate.source), now - policy.window
+    if tx.count(Memory, of_source, Where("created_at", ">", began)) < policy.least:
+        return False
+    recent = tx.find(Memory, of_source, Where("created_at", ">", began), order="created_at")
+    near = quarantine.close_by(recent, candidate.at, policy)
+    if near < policy.least:
+        return False
+    since = Where("created_at", ">", now - policy.history), Where("created_at", "<=", began)
+    return quarantine.held(near, tx.find(Memory, of_source, *since), policy)
+
+
+def _held(candidate: Candidate) -> Candidate:
+    marks = {**candidate.metadata, quarantine.MARK: "rate"}
+    return replace(candidate, status=Status.CANDIDATE, pin=None, should_do=None, metadata=marks)
+
+
+def _standing(writing: Writing, candidate: Candidate) -> Candidate:
+    """The candidate about the entity that stands, where the one it names was merged into another."""
+    id, seen = candidate.subject, {candidate.subject}
+    while id != SELF and (entity := writing.tx.get(Entity, id)) is not None and entity.merged_into:
+        if entity.merged_into in seen:
+            break
+        id = entity.merged_into
+        seen.add(id)
+    return candidate if id == candidate.subject else replace(candidate, subject=id)
 
 
 def _write(
@@ -143,24 +198,28 @@ def _refused(candidate: Candidate, reason: str, id: str | None, act: Act = Act.R
 
 
 def _known(writing: Writing, candidate: Candidate, vector: Vectors | None) -> list[Known]:
-    """What stands beside a candidate: its slot, its key, the opposite attribute, and what is near in meaning."""
+    """What stands beside a candidate: its slot, its key, the opposite attribute, and what is near in meaning.
+
+    What has no attribute shares its key with half of everything, so there only meaning tells.
+    """
     tx = writing.tx
     live = Where("status", "in", [status.value for status in LIVE])
     found: dict[str, Memory] = {}
-    if candidate.slot is not None:
-        found |= _by_id(tx.find(Memory, Where("slot", "=", candidate.slot), limit=2))
-    found |= _by_id(tx.find(Memory, Where("key", "=", candidate.key), live, order="-updated_at", limit=BESIDE))
+    if (slot := candidate.slot) is not None:
+        found |= _by_id(tx.find(Memory, Where("slot", "=", slot), limit=2))
+    if candidate.attribute is not None or vector is None:
+        found |= _by_id(tx.find(Memory, Where("key", "=", candidate.key), live, order="-updated_at", limit=BESIDE))
     if candidate.attribute in OPPOSITE:
         key = candidate.key.rsplit("|", 1)[0] + "|" + OPPOSITE[candidate.attribute]
         found |= _by_id(tx.find(Memory, Where("key", "=", key), live, order="-updated_at", limit=BESIDE))
     near: dict[str, float] = {}
     if vector is not None:
-        near = dict(tx.nearest(EntryKind.MEMORY, vector, writing.deps.embedder.model, NEAR))
+        near = dict(writing.near(EntryKind.MEMORY, vector, NEAR))
         near |= {id: float(vector @ other) for id, other in writing.vectors.items()}
         missing = [id for id in near if id not in found]
         found |= {id: memory for id, memory in tx.get_many(Memory, missing).items() if memory.status in LIVE}
     elif candidate.change:
-        found |= _by_id(tx.find(Memory, live, order="-updated_at", limit=BESIDE))
+        found |= _by_id(tx.find(Memory, live, order="-updated_at", limit=UNSAID))
     return [Known(memory, near.get(id, 0.0)) for id, memory in found.items()]
 
 

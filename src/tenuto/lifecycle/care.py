@@ -35,8 +35,10 @@ from tenuto.records.memory import (
 )
 from tenuto.records.operations import EntryKind, Job
 
-LOOKED_AT = 5000
-"""Memories that one run looks at: the most recently changed."""
+FIRST_LOOK = 5000
+"""Memories that the first run looks at: the most recently changed."""
+LOOKED_AT = 400
+"""Memories that a later run looks at: the most recently changed, beside those that resemble them or may have faded."""
 COMPARED = 400
 """Memories that one run compares by meaning: those that changed since the last run."""
 NEIGHBOURS = 6
@@ -99,9 +101,8 @@ def on_curate(deps: Deps, user: str, jobs: list[Job]) -> None:
 def on_fade(deps: Deps, user: str, jobs: list[Job]) -> None:
     """The handler of ``fade`` jobs: only the archiving of what has faded."""
     now = deps.clock()
-    unimportant = Where("importance", "<=", deps.policy.fading.archive_importance)
     with deps.store.reading(user) as reader:
-        faded = tuple(fade.plan(reader.find(Memory, _RECALLED, unimportant), now, deps.policy.fading))
+        faded = tuple(fade.plan(_unimportant(reader, deps), now, deps.policy.fading))
     if faded:
         with deps.store.writing(user) as tx:
             applied, left = _apply(deps, tx, Plan(archives=faded), now)
@@ -111,13 +112,15 @@ def on_fade(deps: Deps, user: str, jobs: list[Job]) -> None:
 def plan(deps: Deps, user: str, now: datetime) -> Plan:
     """What the curator would do now."""
     with deps.store.reading(user) as reader:
-        memories = _memories(reader)
         since = (reader.get(SessionState, "") or SessionState(id="")).curator_last_run_at
-        todos = reader.find(Todo, Where("status", "=", TodoStatus.OPEN), limit=1000)
+        memories = reader.find(Memory, _RECALLED, order="-updated_at", limit=FIRST_LOOK if since is None else LOOKED_AT)
+        unimportant = _unimportant(reader, deps)
+        todos = reader.find(Todo, Where("status", "=", TodoStatus.OPEN), order="created_at", limit=1000)
         said = _said(reader, since)
         entities = reader.find(Entity, order="-mentions", limit=500)
         decided = [(merge.duplicate, merge.into) for merge in reader.find(EntityMerge, limit=5000)]
     similar = _similar(deps, user, [m for m in memories if since is None or m.updated_at > since][:COMPARED])
+    memories = _with_neighbours(deps, user, [*memories, *unimportant], similar)
     return decide.plan(
         memories,
         similar,
@@ -132,8 +135,22 @@ def plan(deps: Deps, user: str, now: datetime) -> Plan:
     )
 
 
-def _memories(reader: Reader) -> list[Memory]:
-    return reader.find(Memory, _RECALLED, order="-updated_at", limit=LOOKED_AT)
+def _unimportant(reader: Reader, deps: Deps) -> list[Memory]:
+    """What may have faded so far that it is archived."""
+    least = Where("importance", "<=", deps.policy.fading.archive_importance)
+    return reader.find(Memory, _RECALLED, least, order="importance", limit=FIRST_LOOK)
+
+
+def _with_neighbours(
+    deps: Deps, user: str, memories: list[Memory], similar: dict[tuple[str, str], float]
+) -> list[Memory]:
+    """The memories, each once, and those that resemble them."""
+    known = {memory.id: memory for memory in memories}
+    others = sorted({id for pair in similar for id in pair} - set(known))
+    with deps.store.reading(user) as reader:
+        near = reader.get_many(Memory, others)
+    known |= {id: memory for id, memory in near.items() if memory.status in RECALLED}
+    return list(known.values())
 
 
 def _said(reader: Reader, since: datetime | None) -> list[tuple[datetime, str]]:
@@ -141,7 +158,7 @@ def _said(reader: Reader, since: datetime | None) -> list[tuple[datetime, str]]:
     where = [Where("role", "=", Role.USER)]
     if since is not None:
         where.append(Where("at", ">=", since - timedelta(days=1)))
-    messages = reader.find(Message, *where, order="-seq", limit=SAID)
+    messages = reader.find(Message, *where, order="-at", limit=SAID)
     kept = [message for message in messages if message.trust is not Trust.EXTERNAL]
     return [(message.at, sentence) for message in kept for sentence in cues.sentences(message.content)]
 

@@ -330,6 +330,12 @@ def _move_state(deps: Deps, tx: Transaction, session: Session, deltas: Mapping[s
     tx.put(after, *changes)
 
 
+def _changed(tx: Transaction, since: datetime | None) -> int:
+    """Memories that were made or changed since the curator last ran."""
+    recalled = Where("status", "in", [str(status) for status in RECALLED])
+    return tx.count(Memory, recalled) if since is None else tx.count(Memory, recalled, Where("updated_at", ">", since))
+
+
 def _follow_up(deps: Deps, tx: Transaction, session: Session, record: Record, now: datetime) -> None:
     """Hand candidates on, count the session, and write the jobs that its end makes due."""
     if record.candidates:
@@ -353,8 +359,7 @@ def _follow_up(deps: Deps, tx: Transaction, session: Session, record: Record, no
         due.due_after_close(
             sessions_since_profile=sum(one.sessions_since_profile for one in states.values()),
             profile_at=profile.created_at if profile else None,
-            memories=tx.count(Memory, Where("status", "in", [str(status) for status in RECALLED])),
-            curated_memories=shared.curator_memory_count,
+            changed_memories=_changed(tx, shared.curator_last_run_at),
             persona=persona,
             policy=deps.policy,
             now=now,

@@ -83,8 +83,7 @@ def due_after_close(
     *,
     sessions_since_profile: int,
     profile_at: datetime | None,
-    memories: int,
-    curated_memories: int,
+    changed_memories: int,
     persona: str,
     policy: Policy,
     now: datetime,
@@ -96,7 +95,7 @@ def due_after_close(
     ]
     if profile_due(sessions_since_profile, profile_at, policy, now):
         found.append(Due(PROFILE, PROFILE, now))
-    if memories - curated_memories >= policy.fading.curate_after_changes:
+    if changed_memories >= policy.fading.curate_after_changes:
         found.append(Due(CURATE, CURATE, now))
     return found
 

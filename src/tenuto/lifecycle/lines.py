@@ -71,10 +71,12 @@ class Line:
     sort: str = "note"
     score: float = 0.0
     trust: Trust = Trust.USER_STATED
+    place: int = 0
+    """Which sentence of its message it is."""
 
     def to_plain(self) -> dict[str, Any]:
         plain: dict[str, Any] = {
-            name: getattr(self, name) for name in ("text", "who", "message_id", "seq", "importance", "sort")
+            name: getattr(self, name) for name in ("text", "who", "message_id", "seq", "importance", "sort", "place")
         }
         return plain | {
             "at": micros(self.at),
@@ -121,7 +123,7 @@ def split(messages: Sequence[Message]) -> list[Line]:
     """The unscored sentences of the messages, in order of time."""
     found = []
     for message in sorted(told(messages), key=lambda message: (message.at, message.seq)):
-        for sentence in cues.sentences(message.content)[:200]:
+        for place, sentence in enumerate(cues.sentences(message.content)[:200]):
             found.append(
                 Line(
                     shorten(sentence, LONGEST_LINE),
@@ -133,6 +135,7 @@ def split(messages: Sequence[Message]) -> list[Line]:
                     message.role is Role.USER,
                     cues.sort_of(sentence),
                     trust=message.trust,
+                    place=place,
                 )
             )
     return found
@@ -194,7 +197,7 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def in_order(lines: Iterable[Line]) -> list[Line]:
-    return sorted(lines, key=lambda line: (line.at, line.seq))
+    return sorted(lines, key=lambda line: (line.at, line.seq, line.place))
 
 
 def render(lines: Sequence[Line]) -> str:

@@ -7,13 +7,17 @@ time has left it, and time is written down with the next session.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tenuto.deps import Deps
+from tenuto.errors import InputError
 from tenuto.lifecycle import outreach, retention, signals, state
 from tenuto.lifecycle import trajectory as metrics
 from tenuto.lifecycle.outreach import LastSession, Outreach
 from tenuto.lifecycle.retention import Rules
+from tenuto.lifecycle.sessions import is_idle
 from tenuto.lifecycle.writing import record_of, same
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
@@ -22,6 +26,8 @@ from tenuto.records.memory import AgentState, StateChange, Todo, TodoStatus
 from tenuto.records.scope import Scope, User
 
 TRAJECTORY = "trajectory"
+ZONE_TOLD = "timezone_told"
+"""Set once somebody said where the user lives; before that "UTC" is only where a new row begins."""
 
 
 def agent_state(deps: Deps, scope: Scope) -> AgentState:
@@ -87,14 +93,30 @@ def may_reach_out(deps: Deps, scope: Scope) -> Outreach:
         profile = reader.profile()
         last = reader.find(Session, same("persona", scope.persona), order="-last_activity_at", limit=1)
         todos = reader.find(Todo, Where("status", "=", TodoStatus.OPEN), order="-created_at", limit=200)
-        seen = _last_session(reader, last[0]) if last else None
-    return outreach.decide(now, held, profile.timezone if profile else "UTC", seen, todos, deps.policy.agent)
+        seen = _last_session(deps, reader, last[0], now) if last else None
+    told = profile is not None and (profile.timezone != "UTC" or profile.settings.get(ZONE_TOLD))
+    zone = profile.timezone if profile is not None and told else None
+    return outreach.decide(now, held, zone, seen, todos, deps.policy.agent)
 
 
-def _last_session(reader: Reader, session: Session) -> LastSession:
+def _last_session(deps: Deps, reader: Reader, session: Session, now: datetime) -> LastSession:
     first = reader.find(Message, Where("session_id", "=", session.id), order="at", limit=1)
     by_user = not first or first[0].role is Role.USER
-    return LastSession(session.last_activity_at, session.status is SessionStatus.OPEN, by_user)
+    going_on = session.status is SessionStatus.OPEN and not is_idle(session, now, deps.policy.session)
+    return LastSession(session.last_activity_at, going_on, by_user)
+
+
+def set_timezone(deps: Deps, scope: Scope, name: str) -> None:
+    """The user's time zone, by its name in the tz database."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise InputError(
+            f"There is no time zone {name[:80]!r}: use a name such as Europe/Rome.", code="timezone_unknown"
+        ) from None
+    with deps.store.writing(scope.user) as tx:
+        profile = tx.profile() or User(user_id=scope.user, created_at=deps.clock())
+        tx.set_user(evolve(profile, timezone=name, settings={**profile.settings, ZONE_TOLD: True}))
 
 
 def set_outreach(deps: Deps, scope: Scope, *, on: bool | None = None, made: bool = False) -> AgentState:

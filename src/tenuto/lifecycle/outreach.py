@@ -39,7 +39,7 @@ class LastSession:
 def decide(
     now: datetime,
     state: AgentState,
-    timezone: str,
+    timezone: str | None,
     last: LastSession | None,
     todos: Sequence[Todo],
     policy: AgentPolicy,
@@ -47,6 +47,8 @@ def decide(
     """May the persona reach out now, and over what?"""
     if not state.outreach:
         return Outreach(False, "Outreach is off. The user can switch it on.")
+    if timezone is None:
+        return Outreach(False, "The user's time zone is not known, so quiet hours cannot be kept: set it first.")
     try:
         zone = ZoneInfo(timezone)
     except (ZoneInfoNotFoundError, ValueError, OSError):

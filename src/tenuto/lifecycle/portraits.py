@@ -51,8 +51,10 @@ def best(memories: Iterable[Memory], now: datetime, policy: FadingPolicy, most: 
     )
     found: dict[frozenset[str], Memory] = {}
     for memory in ranked:
+        if len(found) == most:
+            break
         found.setdefault(frozenset(tokens(memory.content)), memory)
-    return list(found.values())[:most]
+    return list(found.values())
 
 
 def spine(

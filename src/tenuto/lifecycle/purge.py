@@ -219,7 +219,7 @@ def _take_summaries(
 
 def _made_since(tx: Transaction, messages: Sequence[Message], low: int, high: int) -> list[Summary]:
     """Summaries over these messages, and the portraits that were made since: those quote what sessions left open."""
-    over = tx.find(Summary, Where("end_seq", ">=", low), Where("start_seq", "<=", high))
+    over = tx.find(Summary, Where("end_seq", ">=", low), Where("start_seq", "<=", high), order="end_seq")
     first = min(message.at for message in messages)
     for kind in (SummaryKind.SPINE, SummaryKind.BRIEF):
         over += tx.find(Summary, Where("kind", "=", kind), Where("created_at", ">=", first))

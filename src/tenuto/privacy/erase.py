@@ -7,7 +7,7 @@ said.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
@@ -15,7 +15,9 @@ import msgspec
 from tenuto.deps import Deps
 from tenuto.errors import InputError
 from tenuto.privacy.vault import SealedVault
+from tenuto.records.audit import GONE, Chain
 from tenuto.records.base import evolve
+from tenuto.records.memory import Memory, Todo
 from tenuto.records.scope import Scope
 from tenuto.storage.tables import TABLES
 
@@ -34,6 +36,15 @@ class Proof:
     """``None`` where nothing was encrypted."""
     files_clean: bool
     """Whether the files were written anew without the rows. PostgreSQL cannot: there only a destroyed key erases."""
+    subject: str = ""
+    """The random name under which the audit log of the user stays."""
+    audit_count: int = 0
+    audit_head: str = ""
+    """How many entries that log has, and the hash of the last one, which tells of this erasure."""
+    part: str = ""
+    """What was erased, where it was not the whole user: message, memory, session or source."""
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    """Of a part: the ids of what is gone, by table."""
     digest: str = ""
 
     @property
@@ -43,6 +54,10 @@ class Proof:
 
 def erase(deps: Deps, scope: Scope) -> Proof:
     """Erase everything of the scope's user, for good."""
+    if deps.accesses is not None:
+        deps.accesses.flush()
+    with deps.store.reading(scope.user) as reader:
+        chain = reader.chain()
     destroyed: bool | None = None
     if isinstance(deps.vault, SealedVault):
         deps.vault.ring.destroy(scope.user)
@@ -50,11 +65,13 @@ def erase(deps: Deps, scope: Scope) -> Proof:
         destroyed = not deps.vault.ring.get(scope.user)
     erased = deps.store.erase_user(scope.user)
     deps.indexes.drop(scope.user)
+    deps.names.drop(scope.user)
     clean = deps.store.compact()
     left = remains(deps, scope.user)
     if deps.working is not None and not deps.working.drop(scope.user):
         left["working"] = 1
-    return _signed(
+    end = ended(deps, chain.subject) if chain else None
+    return signed(
         Proof(
             user=fingerprint(scope.user),
             at=deps.clock(),
@@ -63,6 +80,9 @@ def erase(deps: Deps, scope: Scope) -> Proof:
             left=left,
             key_destroyed=destroyed,
             files_clean=clean,
+            subject=chain.subject if chain else "",
+            audit_count=end.count if end else 0,
+            audit_head=end.head if end else "",
         )
     )
 
@@ -74,7 +94,14 @@ def verify(deps: Deps, user: str, proof: Proof) -> list[str]:
         problems.append("The proof was altered.")
     if proof.user != fingerprint(user):
         problems.append("The proof is of another user.")
+    if proof.part:
+        return problems + [
+            f"{count} rows in {table}" for table, count in left_of(deps, user, proof.ids).items() if count
+        ]
     problems += [f"{count} rows in {table}" for table, count in remains(deps, user).items() if count]
+    end = ended(deps, proof.subject)
+    if proof.subject and (end is None or (end.count, end.head) != (proof.audit_count, proof.audit_head)):
+        problems.append("The audit log does not end as the proof says.")
     if isinstance(deps.vault, SealedVault) and deps.vault.ring.get(user):
         problems.append("The keyring holds a key of this user.")
     return problems
@@ -87,6 +114,30 @@ def remains(deps: Deps, user: str) -> dict[str, int]:
         counts["entries"] = len(reader.entries_since(0, 1))
         counts["users"] = int(reader.profile() is not None)
     return counts
+
+
+def left_of(deps: Deps, user: str, ids: dict[str, list[str]]) -> dict[str, int]:
+    """What of a part is still there, or referred to: its rows, index entries, evidence."""
+    by_name = {table.name: table.type for table in TABLES}
+    left: dict[str, int] = {}
+    with deps.store.reading(user) as reader:
+        for name, listed in ids.items():
+            left[name] = len(reader.get_many(by_name[name], listed)) if name in by_name else 0
+        gone = set(ids.get("messages", ()))
+        evident: list[Memory | Todo] = [*reader.find(Memory), *reader.find(Todo)] if gone else []
+        left["evidence"] = sum(part.message_id in gone for one in evident for part in one.evidence)
+        everything = {id for listed in ids.values() for id in listed}
+        left["entries"], seq = 0, 0
+        while entries := reader.entries_since(seq, 1000):
+            left["entries"] += sum(one.id in everything or bool(gone & set(one.links)) for one in entries)
+            seq = entries[-1].seq
+    return left
+
+
+def ended(deps: Deps, subject: str) -> Chain | None:
+    """Where the audit log of an erased user ends."""
+    with deps.store.reading(GONE + subject) as reader:
+        return reader.chain()
 
 
 def read_proof(data: bytes) -> Proof:
@@ -108,5 +159,5 @@ def digest(proof: Proof) -> str:
     return hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
 
 
-def _signed(proof: Proof) -> Proof:
+def signed(proof: Proof) -> Proof:
     return evolve(proof, digest=digest(proof))

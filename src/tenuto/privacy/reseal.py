@@ -24,6 +24,7 @@ def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int
     """Seal every user of a store that was plain; how many. Can be stopped and started again."""
     _vault(deps)
     done, after = 0, ""
+    reseal_user(deps, "")
     while page := deps.store.users(after=after, limit=PAGE):
         for user in page:
             reseal_user(deps, user)

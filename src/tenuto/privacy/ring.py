@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +54,14 @@ class Keyring:
 
     def get(self, user: str) -> dict[int, bytes]:
         """A user's data keys by version, :data:`INDEX` included; empty for a user without any."""
-        with self._lock:
+        with self._lock, self._told():
             rows = self._rows("SELECT version, wrapped_with, wrapped FROM data_keys WHERE user_id = ?", user)
         keys = self._provider.keys() if rows else {}
         return {version: self._unwrap(keys, user, version, by, wrapped) for version, by, wrapped in rows}
 
     def create(self, user: str) -> dict[int, bytes]:
         """Give a user their first keys; whoever comes second gets the first one's."""
-        with self._lock, self._db:
+        with self._lock, self._told(), self._db:
             if not self._db.execute("SELECT 1 FROM data_keys WHERE user_id = ? LIMIT 1", (user,)).fetchall():
                 for version in (INDEX, 1):
                     self._put(user, version, secrets.token_bytes(KEY_BYTES))
@@ -68,32 +70,32 @@ class Keyring:
     def add_version(self, user: str) -> int:
         """A new data key for what is written from now on."""
         version = max(self.get(user), default=0) + 1
-        with self._lock, self._db:
+        with self._lock, self._told(), self._db:
             self._put(user, version, secrets.token_bytes(KEY_BYTES))
         return version
 
     def drop_versions(self, user: str, before: int) -> None:
         """Destroy data keys that nothing is sealed with any more."""
-        with self._lock:
+        with self._lock, self._told():
             sql = "DELETE FROM data_keys WHERE user_id = ? AND version > ? AND version < ?"
             self._db.execute(sql, (user, INDEX, before))
             self._scrub()
 
     def destroy(self, user: str) -> bool:
         """Destroy all of a user's keys, for good; whether there were any."""
-        with self._lock:
+        with self._lock, self._told():
             before = self._db.total_changes()
             self._db.execute("DELETE FROM data_keys WHERE user_id = ?", (user,))
             self._scrub()
             return self._db.total_changes() > before
 
     def users(self) -> list[str]:
-        with self._lock:
+        with self._lock, self._told():
             return [row[0] for row in self._rows("SELECT DISTINCT user_id FROM data_keys ORDER BY user_id")]
 
     def rewrap(self) -> int:
         """Rotate the key-encryption key and wrap every data key with the new one; how many."""
-        with self._lock:
+        with self._lock, self._told():
             newest = self._provider.rotate()
             keys, count = self._provider.keys(), 0
             with self._db:
@@ -106,8 +108,19 @@ class Keyring:
             return count
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, suppress(apsw.Error):
             self._db.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """SQLite's errors as ours."""
+        try:
+            yield
+        except apsw.Error as error:
+            raise VaultError(
+                f"The keyring {self.path} cannot be read or written ({error}): make room, check its rights, try again.",
+                code="ring_failed",
+            ) from error
 
     def _rows(self, sql: str, *values: str) -> list[tuple[Any, ...]]:
         return self._db.execute(sql, values).fetchall()

@@ -10,11 +10,12 @@ whole refuses plain values: otherwise whoever can write to the database could pl
 
 from __future__ import annotations
 
+import hmac
 import secrets
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -23,10 +24,13 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tenuto.errors import VaultError
 from tenuto.privacy.ring import INDEX, NONCE_BYTES, Keyring
+from tenuto.records.audit import KEYED
 
 MARK = b"\xf5T\x01"
 """Never the beginning of JSON or UTF-8 text."""
 HEAD = len(MARK) + 4
+OPERATOR = ""
+"""Whose rows and keys are the store's own."""
 CACHED = 4096
 """Users whose keys are kept in memory."""
 
@@ -37,6 +41,7 @@ class _Keys:
     content: dict[int, AESGCM]
     blind: bytes
     index: bytes
+    audit: bytes
 
 
 class SealedVault:
@@ -89,6 +94,10 @@ class SealedVault:
     def index_key(self, user: str) -> bytes:
         return self._keys(user, create=True).index
 
+    def sign(self, data: bytes) -> bytes:
+        """Keyed with the operator's own key: it outlives every user, and never rotates."""
+        return KEYED + hmac.new(self._keys(OPERATOR, create=True).audit, data, sha256).digest()
+
     def forget(self, user: str) -> None:
         """Drop what is cached of a user's keys."""
         with self._lock:
@@ -120,6 +129,7 @@ def _derived(found: dict[int, bytes]) -> _Keys:
         content={version: AESGCM(_subkey(key, "content")) for version, key in versions.items()},
         blind=_subkey(found[INDEX], "blind"),
         index=_subkey(found[INDEX], "index"),
+        audit=_subkey(found[INDEX], "audit"),
     )
 
 

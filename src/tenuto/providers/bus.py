@@ -2,13 +2,14 @@
 
 A publication carries the user and the number of the newest event, nothing that was said; who hears it reads the events
 from the store. So nothing is lost when a publication is: listeners look on their own from time to time as well, and
-everything here may fail without harm. The first publication goes out at once; those that follow within ``window``
-travel together.
+everything here may fail without harm. The first publication goes out at once; those that follow within half of
+``window`` travel together. Only half, because whoever hears it waits up to a ``window`` of its own.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -60,6 +61,55 @@ class LocalBus:
         """Nothing to release."""
 
 
+class FileBus(LocalBus):
+    """Listeners of this process, for a SQLite file that other processes may write to: their commits move its log.
+
+    Nobody is told which user it was, so every listener looks; it costs a glance at two files ten times a second, and
+    only while somebody listens.
+    """
+
+    def __init__(self, path: str, every: float = 0.1) -> None:
+        super().__init__()
+        self._files = (path, f"{path}-wal")
+        self._every = every
+        self._over = threading.Event()
+        self._watching: threading.Thread | None = None
+
+    def listen(self, user: str, heard: Heard) -> Callable[[], None]:
+        stop = super().listen(user, heard)
+        with self._lock:
+            if self._watching is None and not self._over.is_set():
+                self._watching = threading.Thread(target=self._watch, name="tenuto-bus-file", daemon=True)
+                self._watching.start()
+        return stop
+
+    def close(self) -> None:
+        self._over.set()
+        if self._watching is not None:
+            self._watching.join(5.0)
+
+    def _watch(self) -> None:
+        known = self._look()
+        while not self._over.wait(self._every):
+            with self._lock:
+                if not self._listeners:
+                    self._watching = None
+                    return
+            if (now := self._look()) != known:
+                known = now
+                self.everyone()
+
+    def _look(self) -> tuple[tuple[int, int], ...]:
+        found = []
+        for path in self._files:
+            try:
+                seen = os.stat(path)
+                found.append((seen.st_mtime_ns, seen.st_size))
+            except OSError:
+                found.append((0, 0))
+        return tuple(found)
+
+
 def _tell(heard: list[Heard]) -> None:
     """A listener whose loop is gone must not hinder the writer or the others."""
     for one in heard:
@@ -74,7 +124,7 @@ class RemoteBus:
 
     def __init__(self, window: timedelta) -> None:
         self._local = LocalBus()
-        self._window = window.total_seconds()
+        self._window = window.total_seconds() / 2
         self._lock = threading.Lock()
         self._waiting: dict[str, int] = {}
         self._something = threading.Event()
@@ -149,7 +199,7 @@ class RemoteBus:
 
 
 def open_bus(redis: str | None, url: str, window: timedelta) -> Bus:
-    """The bus that fits: Redis if there is one, else PostgreSQL's own for such a store, else this process alone."""
+    """The bus that fits: Redis if there is one, else PostgreSQL's own for such a store, else the shared file."""
     if redis is not None:
         if find_spec("redis") is None:
             raise SettingError("Redis needs its client: pip install 'tenuto[redis]'.")
@@ -160,4 +210,4 @@ def open_bus(redis: str | None, url: str, window: timedelta) -> Bus:
         from tenuto.providers.bus_postgres import PostgresBus
 
         return PostgresBus(url, window)
-    return LocalBus()
+    return LocalBus() if url in ("memory:", ":memory:") else FileBus(url.removeprefix("sqlite:///"))

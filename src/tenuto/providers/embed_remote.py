@@ -27,6 +27,9 @@ LONGEST_WAIT_SECONDS = 20.0
 class RemoteEmbedder:
     """``query_prefix`` and ``text_prefix`` are for models that were trained with them ("query: ", "passage: ")."""
 
+    remote = True
+    """Asked over the network: what is only an estimate does not ask it."""
+
     def __init__(
         self,
         base_url: str,

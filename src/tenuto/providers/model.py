@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from tenuto.errors import ModelError, SettingError, TenutoError
 from tenuto.policy import ModelPolicy
-from tenuto.ports import Answer, ChatModel, Model
+from tenuto.ports import Answer, ChatModel, KeyedModel, Model
 from tenuto.records.context import Context
 
 Secret = Callable[[str], str | None]
@@ -58,13 +58,29 @@ class CallableModel:
         yield self.complete(system=context.stable, user=context.volatile, max_tokens=max_tokens).text
 
 
-def parse_model(spec: str, policy: ModelPolicy, secret: Secret, *, key: str | None = None) -> ChatModel:
-    """The model that a setting names. ``key`` stands in for the one that ``secret`` would find."""
+def parse_model(
+    spec: str,
+    policy: ModelPolicy,
+    secret: Secret,
+    *,
+    key: str | None = None,
+    unpaid: bool = False,
+    guarded: bool = False,
+) -> ChatModel:
+    """The model that a setting names. ``key`` stands in for the one that ``secret`` would find.
+
+    ``unpaid``: a vendor's model without a key is made too, for people who bring their own. ``guarded``: whoever chose
+    the address is not the operator, so it must be public or named in ``policy.hosts``.
+    """
     # On first use: the HTTP client behind them takes longer to load than all of Tenuto.
     from tenuto.providers.model_anthropic import AnthropicModel
     from tenuto.providers.model_openai import OpenAIModel
 
     limits: dict[str, Any] = {"timeout": policy.timeout, "retries": policy.retries}
+    if guarded and not spec.strip().startswith(("openai:", "anthropic:")):
+        from tenuto.providers.outbound import GuardedTransport
+
+        limits["transport"] = GuardedTransport(policy.hosts)
     if own := _OWN.fullmatch(spec.strip()):
         kind, address, name = own.groups()
         made = OpenAIModel if kind == "openai" else AnthropicModel
@@ -77,9 +93,14 @@ def parse_model(spec: str, policy: ModelPolicy, secret: Secret, *, key: str | No
         return OpenAIModel(name, base_url=OLLAMA, key=key, **limits)
     variable = f"{kind.upper()}_API_KEY"
     found = key or secret(variable)
-    if not found:
+    if not found and not unpaid:
         raise SettingError(f"The model {spec} needs a key: set {variable}.", code="model_key_missing")
     return OpenAIModel(name, key=found, **limits) if kind == "openai" else AnthropicModel(name, key=found, **limits)
+
+
+def unpaid_model(spec: str, policy: ModelPolicy) -> KeyedModel:
+    """The model that a setting names, without a key."""
+    return cast(KeyedModel, parse_model(spec, policy, lambda _: None, unpaid=True))
 
 
 def as_model(

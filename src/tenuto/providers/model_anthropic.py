@@ -46,6 +46,11 @@ class AnthropicModel:
     def name(self) -> str:
         return self._model
 
+    @property
+    def key_provider(self) -> str:
+        """Under which name people keep their own key for it."""
+        return "anthropic" if self._given["base_url"].rstrip("/") == ANTHROPIC else "own"
+
     def with_key(self, key: str) -> AnthropicModel:
         """The same model, paid for by someone else."""
         return AnthropicModel(self._model, key=key, **self._given)

@@ -52,6 +52,11 @@ class OpenAIModel:
     def name(self) -> str:
         return self._model
 
+    @property
+    def key_provider(self) -> str:
+        """Under which name people keep their own key for it."""
+        return "openai" if self._official else "own"
+
     def with_key(self, key: str) -> OpenAIModel:
         """The same model, paid for by someone else."""
         return OpenAIModel(self._model, key=key, **self._given)

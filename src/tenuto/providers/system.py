@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from base64 import b32hexencode
 from datetime import UTC, datetime
 
 from tenuto.records.base import micros
 
-_LETTERS = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUV", b"0123456789abcdefghjkmnpqrstvwxyz")
+_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [one + other for one in _LETTERS for other in _LETTERS]
+_SHIFTS = range(100, -1, -10)
 
 
 def system_clock() -> datetime:
@@ -25,7 +26,7 @@ def new_secret(prefix: str) -> str:
 
 def _base32(value: int) -> str:
     """110 bits as 22 characters that sort like the number."""
-    return b32hexencode(value.to_bytes(15, "big")).translate(_LETTERS)[2:].decode("ascii")
+    return "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
 
 
 def silence_onnxruntime() -> None:
@@ -48,8 +49,9 @@ class RandomIds:
         self._last = 0
 
     def __call__(self, prefix: str, at: datetime) -> str:
+        asked = micros(at)
         with self._lock:
-            self._last = max(self._last + 1, micros(at)) if abs(micros(at) - self._last) < 1_000_000 else micros(at)
+            self._last = max(self._last + 1, asked) if abs(asked - self._last) < 1_000_000 else asked
             stamp = max(self._last, 0)
         return f"{prefix}_{_base32(stamp << 55 | secrets.randbits(55))}"
 

@@ -29,74 +29,82 @@ is why o200k needs half or less of what is counted for some.
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_right
 from typing import Final
 
 from tenuto.providers import embed_pack
 
-PIECE: Final = 1.06
-LINE_START: Final = 0.75
-SPACES: Final = 1.0
-CAPITAL: Final = 0.2
+# All costs in hundredths of a token.
+PIECE: Final = 106
+LINE_START: Final = 75
+SPACES: Final = 100
+CAPITAL: Final = 20
 UNKNOWN_ID: Final = 100
 
-# Tokens per sign, from this code point on.
+# Per sign, from this code point on.
 SCRIPTS: Final = (
-    (0x0080, 0.75),  # Latin with accents
-    (0x0250, 0.85),  # Greek, Cyrillic, Armenian, Hebrew
-    (0x0600, 1.25),  # Arabic
-    (0x0900, 2.0),  # the scripts of India and South-East Asia
-    (0x10A0, 1.5),
-    (0x2000, 1.0),  # dashes, quotes
-    (0x2070, 3.0),  # signs, arrows, mathematics, dingbats
-    (0x2E80, 1.75),  # Chinese, Japanese
-    (0xA4D0, 2.0),
-    (0xAC00, 1.75),  # Korean, full-width forms
-    (0x10000, 3.0),  # emoji, rare ideographs
+    (0x0080, 75),  # Latin with accents
+    (0x0250, 85),  # Greek, Cyrillic, Armenian, Hebrew
+    (0x0600, 125),  # Arabic
+    (0x0900, 200),  # the scripts of India and South-East Asia
+    (0x10A0, 150),
+    (0x2000, 100),  # dashes, quotes
+    (0x2070, 300),  # signs, arrows, mathematics, dingbats
+    (0x2E80, 175),  # Chinese, Japanese
+    (0xA4D0, 200),
+    (0xAC00, 175),  # Korean, full-width forms
+    (0x10000, 300),  # emoji, rare ideographs
 )
 _STARTS = [start for start, _ in SCRIPTS]
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]")
-_LINE_START = re.compile(r"\n[ \t]*")
 _SPACES = re.compile(r"(?<![\n \t])(?:[ \t]{2,}|\t)")
 _CAPITAL = re.compile(r"[A-Z]")
 _CACHED = 16_384
 
 
 class LocalTokens:
-    """Loads the tokenizer (not the model) on the first count. Safe to use from many threads."""
+    """Loads the tokenizer (not the model) on the first count. Safe to use from many threads.
+
+    Counts line by line, which gives the same sum because WordPiece never joins two lines: most lines of a context were
+    in the last one too, and a line that was counted once is not read again.
+    """
 
     def __init__(self) -> None:
         # Keyed by hash and length: what was counted is not kept.
-        self._counts: dict[tuple[int, int], int] = {}
+        self._costs: dict[tuple[int, int], int] = {}
 
     def count(self, text: str) -> int:
         if not text:
             return 0
-        key = (hash(text), len(text))
-        known = self._counts.get(key)
+        first, *rest = text.split("\n")
+        cost = self._cost(first) + sum(LINE_START + self._cost(line.lstrip(" \t")) for line in rest)
+        return max(1, -(-cost // 100))
+
+    def _cost(self, line: str) -> int:
+        key = (hash(line), len(line))
+        known = self._costs.get(key)
         if known is None:
-            known = _count(text)
-            if len(self._counts) >= _CACHED:
-                self._counts.clear()
-            self._counts[key] = known
+            known = _cost(line)
+            if len(self._costs) >= _CACHED:
+                self._costs.clear()
+            self._costs[key] = known
         return known
 
 
-def _count(text: str) -> int:
-    foreign = _FOREIGN.findall(text)
-    ascii_ = _FOREIGN.sub(" ", text) if foreign else text
+def _cost(line: str) -> int:
+    """Hundredths of a token."""
+    foreign = _FOREIGN.findall(line)
+    ascii_ = _FOREIGN.sub(" ", line) if foreign else line
     encoding = embed_pack.tokenizer().encode(ascii_, add_special_tokens=False)
     pieces = len(encoding.ids)
     if UNKNOWN_ID in encoding.ids:
         unknown = (span for id_, span in zip(encoding.ids, encoding.offsets, strict=True) if id_ == UNKNOWN_ID)
         pieces += sum(end - start - 1 for start, end in unknown)
     cost = PIECE * pieces + CAPITAL * len(_CAPITAL.findall(ascii_)) + sum(map(_script_cost, foreign))
-    cost += LINE_START * len(_LINE_START.findall(text)) + SPACES * len(_SPACES.findall(text))
-    return max(1, math.ceil(cost))
+    return cost + SPACES * len(_SPACES.findall(line))
 
 
-def _script_cost(sign: str) -> float:
+def _script_cost(sign: str) -> int:
     return SCRIPTS[bisect_right(_STARTS, ord(sign)) - 1][1]

@@ -39,11 +39,12 @@ def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
         elif candidate.sources and (set(candidate.sources) <= messages or set(candidate.sources) <= single):
             continue
         held = _held(candidate.text)
-        if _known(held, said):
+        marks = _marks(held)
+        if any(_alike(held, other) for mark in marks for other in said.get(mark, ())):
             continue
         kept.append(one)
-        for token in held:
-            said.setdefault(token, []).append(held)
+        for mark in marks:
+            said.setdefault(mark, []).append(held)
         if candidate.kind is EntryKind.MESSAGE:
             messages.add(candidate.id)
         elif len(candidate.sources) == 1:
@@ -62,16 +63,12 @@ def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
     return Scored(message.candidate, one.score, parts, message.formula)
 
 
-def _known(held: Held, said: dict[int, list[Held]]) -> bool:
-    """Whether a kept text shares nearly all words; only texts that share the rarest word are compared."""
-    compared: set[Held] = set()
-    for token in held:
-        for other in said.get(token, ()):
-            if other not in compared:
-                compared.add(other)
-                if _alike(held, other):
-                    return True
-    return False
+def _marks(held: Held) -> list[int]:
+    """A few words by which alike texts meet: two that share nine tenths of their words share one of the first tenth.
+
+    Which words are first does not matter, only that it is the same order for all.
+    """
+    return sorted(held)[: len(held) - int(ALIKE * len(held)) + 1]
 
 
 def _held(text: str) -> Held:

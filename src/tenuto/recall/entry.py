@@ -59,12 +59,19 @@ def entry_tokens(record: Indexed) -> list[str]:
 
 def packed_tokens(record: Indexed, key: bytes = b"") -> bytes:
     """``pack(entry_tokens(record), key)``, the quick way."""
+    if isinstance(record, Message) and not record.speaker:
+        return _day_packed(record.at.date(), key) + words.packed(record.content, key)
     return words.pack(_around(record), key) + words.packed(record.content, key)
+
+
+@lru_cache(maxsize=4096)
+def _day_packed(day: date, key: bytes) -> bytes:
+    return words.pack(_day_tokens(day), key)
 
 
 def _around(record: Indexed) -> list[str]:
     marks = _marks(record.speaker) if isinstance(record, Message) and record.speaker else ()
-    names = [token for name in _names(record) for token in words.tokens(name)]
+    names = [token for name in _names(record) for token in _name_tokens(name)]
     return [*marks, *names, *_day_tokens(moment_of(record).date())]
 
 
@@ -76,6 +83,11 @@ def speaker_marks(text: str) -> list[str]:
 @lru_cache(maxsize=4096)
 def _marks(speaker: str) -> tuple[str, ...]:
     return tuple(speaker_marks(speaker))
+
+
+@lru_cache(maxsize=4096)
+def _name_tokens(name: str) -> tuple[str, ...]:
+    return tuple(words.tokens(name))
 
 
 @lru_cache(maxsize=4096)

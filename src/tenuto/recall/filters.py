@@ -82,8 +82,10 @@ def _kinds(value: Any) -> tuple[EntryKind, ...]:
 
 
 def _known(value: str | None, what: str, *enums: Any) -> None:
+    if value is None:
+        return
     known = list(dict.fromkeys(str(member) for enum in enums for member in enum))
-    if value is not None and value not in known:
+    if value not in known:
         raise InputError(f"There is no {what} {value!r}; known are: {', '.join(known)}.", code=f"unknown_{what}")
 
 

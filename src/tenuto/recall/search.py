@@ -241,7 +241,7 @@ class _Search:
         The newer memory comes among the candidates even if it was not among the best.
         """
         pairs = []
-        for old in self.outdated.values():
+        for old in list(self.outdated.values()):
             new: Memory | None = old
             for _ in range(LONGEST_CHAIN):
                 if new is None or new.superseded_by is None:

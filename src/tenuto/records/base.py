@@ -24,7 +24,8 @@ def to_plain(record: Any) -> Any:
 
 def micros(at: datetime) -> int:
     """Microseconds since 1970 in UTC: how every store keeps a time, exact and the same on all engines."""
-    return (at - EPOCH) // timedelta(microseconds=1)
+    since = at - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def from_micros(value: int) -> datetime:

@@ -236,6 +236,10 @@ class EntityMerge:
     created_at: datetime
     decided_at: datetime | None = None
     moved: tuple[str, ...] = ()
+    rekeyed: tuple[str, ...] = ()
+    """Memories about the duplicate whose key now names the other."""
+    retired: tuple[str, ...] = ()
+    """Memories that gave way, because both had a value for the same thing."""
 
 
 class TodoKind(StrEnum):

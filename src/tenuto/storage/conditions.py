@@ -97,6 +97,8 @@ def select_sql(
         by = f"{quoted(column.name)} {direction}{nulls}, {by}"
     sql = f"SELECT {columns(table)} FROM {table.name} WHERE {condition} ORDER BY {by}"
     if limit is not None:
+        if not isinstance(limit, int):
+            raise InputError(f"'limit' takes a whole number, not {limit!r:.50}.", code="limit_invalid")
         sql += " LIMIT :limit"
         parameters["limit"] = limit
     return sql, parameters

@@ -49,8 +49,8 @@ class SqlEngine(Protocol):
 
     def nearest(
         self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
-    ) -> Sequence[tuple[str, float]]:
-        """Exact cosine search among one user's entries of one kind."""
+    ) -> Sequence[tuple[str, float]] | None:
+        """Exact cosine search among one user's entries of one kind; ``None`` where the engine cannot compare."""
 
     def check(self) -> list[str]: ...
 

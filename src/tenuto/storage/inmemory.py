@@ -13,9 +13,11 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from tenuto import acting
 from tenuto.errors import Conflict, InputError, StoreClosed
 from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vectors, Where
 from tenuto.records.access import ApiKey
+from tenuto.records.audit import ERASE, GONE, Chain, Link
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.identity import Challenge
@@ -23,6 +25,7 @@ from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
+from tenuto.storage.chain import Changes, new_subject, next_link, written
 from tenuto.storage.tables import TABLES, table_of
 
 T = TypeVar("T")
@@ -53,6 +56,8 @@ class Space:
         self.rows: dict[type[Any], dict[str, Any]] = {table.type: {} for table in TABLES}
         self.unique: dict[type[Any], dict[Any, str]] = {type_: {} for type_ in UNIQUE}
         self.entries: dict[tuple[EntryKind, str], Entry] = {}
+        self.subject = new_subject()
+        self.links: list[Link] = []
 
 
 def _meets(record: Any, where: Sequence[Where]) -> bool:
@@ -164,6 +169,24 @@ class MemoryReader:
         ]
         return vectors.nearest(rows, vector, limit)
 
+    def chain(self) -> Chain | None:
+        links = self._space.links
+        if self._space.user is None and not links:
+            return None
+        return Chain(
+            holder=self._user,
+            subject=self._space.subject,
+            count=len(links),
+            head=links[-1].hash if links else "",
+            live=self._space.user is not None,
+        )
+
+    def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
+        return self._space.links[after : after + limit]
+
+    def last_links(self, before: int | None = None, limit: int = 100) -> list[Link]:
+        return self._space.links[: None if before is None else max(before - 1, 0)][::-1][:limit]
+
     def _table(self, type_: type[T]) -> dict[str, T]:
         table_of(type_)
         return self._space.rows[type_]
@@ -174,6 +197,8 @@ class MemoryTransaction(MemoryReader):
         super().__init__(space, user)
         self._now = now
         self._undo: list[Callable[[], None]] = []
+        self._changes = Changes()
+        self._witnessed: list[tuple[str, str, str]] = []
         self.happened = 0
 
     def put(self, *records: Any) -> None:
@@ -190,6 +215,7 @@ class MemoryTransaction(MemoryReader):
             if id in rows:
                 self._free(rows[id])
                 self._set(rows, id, None)
+                self._changes.remove(table_of(type_).name, id)
                 removed += 1
         if removed and not table_of(type_).aside:
             self._advance(epoch=1)
@@ -205,11 +231,13 @@ class MemoryTransaction(MemoryReader):
         for entry in entries:
             numbered = evolve(entry, seq=self._advance(seq=1).seq, model=entry.model or None)
             self._set(self._space.entries, (entry.kind, entry.id), numbered)
+            self._changes.put("entries")
 
     def unindex(self, kind: EntryKind, *ids: str) -> None:
         for id in ids:
             if (kind, id) in self._space.entries:
                 self._set(self._space.entries, (kind, id), None)
+                self._changes.remove("entries")
                 self._advance(epoch=1)
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
@@ -218,13 +246,35 @@ class MemoryTransaction(MemoryReader):
             if entry := self._space.entries.get(key):
                 numbered = evolve(entry, seq=self._advance(seq=1).seq, model=model, vector=vector)
                 self._set(self._space.entries, key, numbered)
+                self._changes.put("entries")
                 done += 1
         return done
 
     def set_user(self, user: User) -> None:
+        self._changes.put("users")
         current = self._advance()
         seq = max(current.seq, user.seq)
         self._set_user(evolve(current, timezone=user.timezone, settings=user.settings, seq=seq))
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the audit log tells of a change; ``None`` for what it does not tell of at all."""
+        return bool(self._changes or self._witnessed) or (None if self._changes.unsaid else False)
+
+    def witness(self, actor: str, verb: str, said: Mapping[str, Any]) -> None:
+        self._witnessed.append((actor, verb, written(dict(said))))
+
+    def flush(self) -> None:
+        """Write what happened into the audit log; called once, when nothing can fail any more."""
+        said = (
+            [*self._witnessed, (*acting.current(acting.WRITE), self._changes.body())]
+            if self._changes
+            else self._witnessed
+        )
+        links = self._space.links
+        for actor, verb, body in said if self._space.user is not None else ():
+            head = links[-1].hash if links else ""
+            links.append(next_link(None, self._space.subject, len(links) + 1, head, self._now, actor, verb, body))
 
     def rollback(self) -> None:
         for step in reversed(self._undo):
@@ -247,6 +297,7 @@ class MemoryTransaction(MemoryReader):
         if record.id in rows:
             self._free(rows[record.id])
         self._set(rows, record.id, record)
+        self._changes.put(table_of(type_).name, record.id)
         if mark is not None:
             self._set(self._space.unique[type_], mark, record.id)
         return True
@@ -315,6 +366,8 @@ class InMemoryStore:
         self._holders: dict[tuple[str, str], str] = {}
         self._challenges: dict[tuple[str, str], dict[str, Challenge]] = {}
         self._on_events: Callable[[str, int], None] | None = None
+        self._on_touch: Callable[[str, bool], None] | None = None
+        self._gone: dict[str, Space] = {}
         self._facts: dict[str, str] = {}
         self._closed = False
 
@@ -324,8 +377,9 @@ class InMemoryStore:
 
     @contextmanager
     def reading(self, user: str) -> Iterator[Reader]:
+        self._touched(user, False)
         with self._locked():
-            yield MemoryReader(self._spaces.get(user) or Space(), user)
+            yield MemoryReader(self._spaces.get(user) or self._gone.get(user) or Space(), user)
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:
@@ -334,12 +388,14 @@ class InMemoryStore:
             transaction = MemoryTransaction(space, user, self._clock())
             try:
                 yield transaction
+                transaction.flush()
             except BaseException:
                 transaction.rollback()
                 raise
             finally:
                 if space.user is None:
                     self._spaces.pop(user, None)
+        self._touched(user, transaction.changed)
         if transaction.happened and self._on_events is not None:
             self._on_events(user, transaction.happened)
 
@@ -364,6 +420,25 @@ class InMemoryStore:
 
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         self._on_events = callback
+
+    def when_touched(self, callback: Callable[[str, bool], None] | None) -> None:
+        self._on_touch = callback
+
+    def chains(self, after: str = "", limit: int = 1000) -> list[Chain]:
+        return self._chains(self._spaces, after, limit)
+
+    def orphans(self, after: str = "", limit: int = 1000) -> list[Chain]:
+        return self._chains(self._gone, after, limit)
+
+    def _chains(self, spaces: dict[str, Space], after: str, limit: int) -> list[Chain]:
+        with self._locked():
+            holders = sorted(holder for holder in spaces if holder > after)[:limit]
+            found = [MemoryReader(spaces[holder], holder).chain() for holder in holders]
+        return [chain for chain in found if chain is not None]
+
+    def _touched(self, user: str, changed: bool | None) -> None:
+        if self._on_touch is not None and changed is not None and user:
+            self._on_touch(user, changed)
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._locked():
@@ -451,9 +526,26 @@ class InMemoryStore:
             sent = [(rows, id) for rows in self._challenges.values() for id, one in rows.items() if one.user_id == user]
             for rows, id in sent:
                 del rows[id]
-        gone = {table.name: len(space.rows[table.type]) for table in TABLES}
-        others = {"entries": len(space.entries), "addresses": len(addresses), "challenges": len(sent)}
-        return {**gone, **others, "users": int(space.user is not None)}
+            gone = {table.name: len(space.rows[table.type]) for table in TABLES}
+            gone |= {"entries": len(space.entries), "addresses": len(addresses), "challenges": len(sent)}
+            if space.user is not None:
+                self._release(space, user, gone)
+        return {**gone, "users": int(space.user is not None)}
+
+    def _release(self, space: Space, user: str, gone: dict[str, int]) -> None:
+        """The audit log stays, under the subject."""
+        now, actor = self._clock(), acting.current()[0]
+        last = MemoryTransaction(space, user, now)
+        last.witness(actor, ERASE, {"removed": {name: count for name, count in gone.items() if count}})
+        last.flush()
+        kept = Space()
+        kept.subject, kept.links = space.subject, space.links
+        self._gone[GONE + space.subject] = kept
+        end = kept.links[-1]
+        operator = MemoryTransaction(self._spaces.setdefault("", Space()), "", now)
+        operator._advance()
+        operator.witness(actor, ERASE, {"subject": space.subject, "n": end.n, "hash": end.hash})
+        operator.flush()
 
     def fact(self, name: str) -> str | None:
         return self._facts.get(name)
@@ -488,8 +580,9 @@ class InMemoryStore:
         return kept if kept and kept.fence == job.fence and kept.status is JobStatus.RUNNING else None
 
     def _write_job(self, job: Job) -> None:
-        with self.writing(job.user_id) as transaction:
-            transaction.put(job)
+        """What the engine itself notes on a job is not a change that the audit log tells of."""
+        with self._locked():
+            MemoryTransaction(self._spaces.setdefault(job.user_id, Space()), job.user_id, self._clock()).put(job)
 
 
 def _due(job: Job, now: datetime) -> bool:

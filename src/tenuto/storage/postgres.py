@@ -200,6 +200,8 @@ def translated(where: str) -> Iterator[None]:
         ) from error
     except (pg.DataCorrupted, pg.IndexCorrupted) as error:
         raise errors.StoreCorrupt(f"{where} reports damage: {error}.") from error
+    except (UnicodeEncodeError, pg.DataError) as error:
+        raise errors.InputError(f"A value cannot be looked for or kept: {error}.", code="text_invalid") from error
     except RETRYABLE as error:
         raise errors.StoreBusy(f"{where} cannot be reached or is busy: {error}. Try again.") from error
     except pg.Error as error:

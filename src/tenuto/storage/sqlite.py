@@ -18,7 +18,7 @@ import apsw
 
 from tenuto import errors
 from tenuto.ports import Vectors
-from tenuto.storage import migrate, queries, vectors
+from tenuto.storage import migrate, planning
 from tenuto.storage.engine import Connection, Row
 
 BUSY_MILLISECONDS = 20_000
@@ -115,12 +115,8 @@ class SqliteEngine:
     def unpack_vectors(self, values: Sequence[Any]) -> Sequence[bytes | None]:
         return values
 
-    def nearest(
-        self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int
-    ) -> Sequence[tuple[str, float]]:
-        parameters = {"user": user, "kind": kind, "model": model}
-        rows = connection.rows(queries.load(self.dialect)["entry_vectors"], parameters)
-        return vectors.nearest([(row[0], row[2]) for row in rows if row[2] is not None], vector, limit)
+    def nearest(self, connection: Connection, user: str, kind: str, vector: Vectors, model: str, limit: int) -> None:
+        return None
 
     def check(self) -> list[str]:
         with self.reading("") as connection:
@@ -212,6 +208,7 @@ class SqliteEngine:
             connection.script(migrate.TABLE)
             for migration in migrate.pending(migrate.applied(connection), self.dialect, str(self.path)):
                 migrate.apply(connection, migration)
+            planning.teach(connection)
 
 
 @contextmanager
@@ -231,5 +228,9 @@ def translated(path: Path) -> Iterator[None]:
         raise errors.NotWritable(f"{path} cannot be opened for writing: check its directory and rights.") from error
     except apsw.ConstraintError as error:
         raise errors.Conflict(f"Something with the same key is there already ({error}).") from error
+    except UnicodeEncodeError as error:
+        raise errors.InputError(
+            "A value holds half a character and cannot be looked for.", code="text_invalid"
+        ) from error
     except apsw.IOError as error:
         raise errors.StoreError(f"Reading or writing {path} failed: {error}.") from error

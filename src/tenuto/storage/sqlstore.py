@@ -9,12 +9,15 @@ from typing import Any
 
 import msgspec
 
+from tenuto import acting
 from tenuto.errors import Conflict
 from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vault
+from tenuto.records.audit import ERASE, GONE, Chain
 from tenuto.records.base import micros
 from tenuto.records.operations import Job
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
+from tenuto.storage.chain import to_chain
 from tenuto.storage.engine import Row, SqlEngine
 from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
 from tenuto.storage.tables import TABLES, decode, encode, table_of
@@ -32,6 +35,7 @@ class SqlStore:
         self._clock = clock
         self._sql = queries.load(engine.dialect)
         self._on_events: Callable[[str, int], None] | None = None
+        self._on_touch: Callable[[str, bool], None] | None = None
 
     @property
     def url(self) -> str:
@@ -39,6 +43,7 @@ class SqlStore:
 
     @contextmanager
     def reading(self, user: str) -> Iterator[Reader]:
+        self._touched(user, False)
         with self._engine.reading(user) as connection:
             yield SqlReader(self._engine, connection, self._vault, user)
 
@@ -48,6 +53,7 @@ class SqlStore:
             transaction = SqlTransaction(self._engine, connection, self._vault, user, micros(self._clock()))
             yield transaction
             transaction.flush()
+        self._touched(user, transaction.changed)
         if transaction.happened and self._on_events is not None:
             self._on_events(user, transaction.happened)
 
@@ -75,6 +81,19 @@ class SqlStore:
 
     def when_events(self, callback: Callable[[str, int], None] | None) -> None:
         self._on_events = callback
+
+    def when_touched(self, callback: Callable[[str, bool], None] | None) -> None:
+        self._on_touch = callback
+
+    def chains(self, after: str = "", limit: int = 1000) -> list[Chain]:
+        with self._engine.reading(NOBODY) as connection:
+            rows = connection.rows(self._sql["list_chains"], {"after": after, "limit": limit})
+        return [to_chain(row) for row in rows]
+
+    def orphans(self, after: str = "", limit: int = 1000) -> list[Chain]:
+        with self._engine.reading(NOBODY) as connection:
+            rows = connection.rows(self._sql["list_orphans"], {"after": after, "limit": limit})
+        return [Chain(holder=row[0], subject=row[0].removeprefix(GONE), live=False) for row in rows]
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._engine.reading(NOBODY) as connection:
@@ -152,9 +171,21 @@ class SqlStore:
         names = [table.name for table in TABLES]
         names += [f"{table.name}_{table.many}" for table in TABLES if table.many]
         gone: dict[str, int] = {}
-        with self._engine.writing(user) as connection:
-            for name in [*names, "entries", "addresses", "challenges", "users"]:
+        actor, now = acting.current()[0], micros(self._clock())
+        with self._engine.writing(NOBODY) as connection:
+            last = SqlTransaction(self._engine, connection, self._vault, user, now)
+            for name in [*names, "entries", "addresses", "challenges"]:
                 gone[name] = connection.change(f"DELETE FROM {name} WHERE user_id = :user", {"user": user})
+            last.witness(actor, ERASE, {"removed": {name: count for name, count in gone.items() if count}})
+            last.flush()
+            chain = last.chain()
+            gone["users"] = connection.change("DELETE FROM users WHERE user_id = :user", {"user": user})
+            if chain is not None and chain.live:
+                connection.change(self._sql["release_chain"], {"user": user, "holder": GONE + chain.subject})
+                operator = SqlTransaction(self._engine, connection, self._vault, NOBODY, now)
+                operator.prepare()
+                operator.witness(actor, ERASE, {"subject": chain.subject, "n": chain.count, "hash": chain.head})
+                operator.flush()
         return gone
 
     def fact(self, name: str) -> str | None:
@@ -174,6 +205,10 @@ class SqlStore:
 
     def close(self) -> None:
         self._engine.close()
+
+    def _touched(self, user: str, changed: bool | None) -> None:
+        if self._on_touch is not None and changed is not None and user != NOBODY:
+            self._on_touch(user, changed)
 
     def _to_job(self, row: Row) -> Job:
         job: Job = decode(row[1:], table_of(Job), self._vault, row[0])

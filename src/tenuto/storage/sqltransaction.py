@@ -1,4 +1,5 @@
 """Reads and writes of one user over SQL: the same code on every engine, bound to its user when it is made."""
+# Over 400 lines: reading and writing of one user in one place, as in the fake, so that the two can be compared.
 
 from __future__ import annotations
 
@@ -8,15 +9,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from tenuto import acting
 from tenuto.ports import Vault, Vectors, Where
+from tenuto.records.audit import GONE, Chain, Link
 from tenuto.records.base import from_micros, micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Event
 from tenuto.records.scope import User
 from tenuto.storage import queries
+from tenuto.storage.chain import Changes, new_subject, next_link, to_chain, to_link, written
 from tenuto.storage.conditions import select_sql, where_sql
 from tenuto.storage.engine import Connection, Row, SqlEngine
 from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
-from tenuto.storage.vectors import nearest as nearest_of
+from tenuto.storage.vectors import Matrix
 
 T = TypeVar("T")
 CHUNK = 500
@@ -32,6 +36,7 @@ class SqlReader:
         self._vault = vault
         self._user = user
         self._sql = queries.load(engine.dialect)
+        self._matrices: dict[tuple[EntryKind, str], Matrix] = {}
 
     @property
     def user(self) -> str:
@@ -126,10 +131,31 @@ class SqlReader:
 
     def nearest(self, kind: EntryKind, vector: Vectors, model: str, limit: int) -> list[tuple[str, float]]:
         if not self._vault.sealing:
-            return list(self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit))
-        rows = self._rows("entry_vectors", kind=kind.value, model=model)
-        opened = [(id, self._open_vector(kind.value, id, seq, plain, sealed)) for id, seq, plain, sealed in rows]
-        return nearest_of([(id, data) for id, data in opened if data is not None], vector, limit)
+            found = self._engine.nearest(self._connection, self._user, kind.value, vector, model, limit)
+            if found is not None:
+                return list(found)
+        if (kind, model) not in self._matrices:
+            rows = self._rows("entry_vectors", kind=kind.value, model=model)
+            opened = [(id, self._open_vector(kind.value, id, seq, plain, sealed)) for id, seq, plain, sealed in rows]
+            self._matrices[kind, model] = Matrix([(id, data) for id, data in opened if data is not None])
+        return self._matrices[kind, model].nearest(vector, limit)
+
+    def chain(self) -> Chain | None:
+        rows = self._rows("get_chain")
+        if rows:
+            return to_chain(rows[0])
+        last = self._rows("last_link")
+        if not last:
+            return None
+        subject, (count, head) = self._user.removeprefix(GONE), last[0]
+        return Chain(holder=self._user, subject=subject, count=count, head=bytes(head).hex(), live=False)
+
+    def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
+        return [to_link(row) for row in self._rows("links", after=after, limit=limit)]
+
+    def last_links(self, before: int | None = None, limit: int = 100) -> list[Link]:
+        upper = 2**62 if before is None else before
+        return [to_link(row) for row in self._rows("last_links", before=upper, limit=limit)]
 
     def _rows(self, name: str, **parameters: Any) -> list[Row]:
         return self._connection.rows(self._sql[name], {"user": self._user, **parameters})
@@ -177,11 +203,19 @@ class SqlTransaction(SqlReader):
             self._rows("lock_new_user")
             rows = self._rows("lock_user")
         self._exists = bool(rows)
-        self._seq: int = rows[0][1] if rows else 0
-        self._epoch: int = rows[0][2] if rows else 0
-        self._begun = (self._seq, self._epoch)
+        self._changes = Changes()
+        self._witnessed: list[tuple[str, str, str]] = []
+        self._begin(rows[0] if rows else (0, 0, "", 0, ""))
         self.happened = 0
         """The number of the last event that was written."""
+
+    def _begin(self, row: Row) -> None:
+        self._seq: int = row[0]
+        self._epoch: int = row[1]
+        self._subject: str = row[2]
+        self._count: int = row[3]
+        self._head: str = row[4]
+        self._begun = (self._seq, self._epoch)
 
     def put(self, *records: Any) -> None:
         for type_, alike in groupby(records, type):
@@ -191,6 +225,8 @@ class SqlTransaction(SqlReader):
                     self._insert(record, replace=True)
             else:
                 rows = [self._row(record, table) for record in alike]
+                for row in rows:
+                    self._changes.put(table.name, row["id"])
                 self._connection.change_many(queries.insert(table, replace=True), rows)
 
     def add(self, record: Any) -> bool:
@@ -200,7 +236,9 @@ class SqlTransaction(SqlReader):
         table, removed = table_of(type_), 0
         for id in ids:
             key = {"user": self._user, "id": row_id(id, table, self._vault, self._user)}
-            removed += self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", key)
+            if self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", key):
+                removed += 1
+                self._changes.remove(table.name, key["id"])
             self._unlink(table, key)
         if removed and not table.aside:
             self._epoch += 1
@@ -212,6 +250,7 @@ class SqlTransaction(SqlReader):
 
     def index(self, *entries: Entry) -> None:
         self._ensure_user()
+        self._matrices.clear()
         rows = []
         for entry in entries:
             seq = self._next()
@@ -231,19 +270,25 @@ class SqlTransaction(SqlReader):
                 **self._vector(entry.kind, entry.id, seq, entry.vector),
             }
             rows.append(values)
+            self._changes.put("entries")
         self._connection.change_many(self._sql["put_entry"], rows)
 
     def unindex(self, kind: EntryKind, *ids: str) -> None:
+        self._matrices.clear()
         for id in ids:
             if self._change("drop_entry", kind=kind.value, id=id):
                 self._epoch += 1
+                self._changes.remove("entries")
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
+        self._matrices.clear()
         done = 0
         for (kind, id), vector in vectors.items():
             seq = self._next()
             packed = self._vector(kind, id, seq, vector)
-            done += self._change("embed_entry", seq=seq, model=model, kind=kind.value, id=id, **packed)
+            if self._change("embed_entry", seq=seq, model=model, kind=kind.value, id=id, **packed):
+                done += 1
+                self._changes.put("entries")
         return done
 
     def _vector(self, kind: EntryKind, id: str, seq: int, vector: bytes | None) -> dict[str, Any]:
@@ -255,19 +300,52 @@ class SqlTransaction(SqlReader):
 
     def set_user(self, user: User) -> None:
         self._ensure_user()
+        self._changes.put("users")
         self._change("set_user", body=self._user_body(user.timezone, user.settings))
         self._seq = max(self._seq, user.seq)
 
     def flush(self) -> None:
-        """Write the counters; called once before the commit."""
-        if (self._seq, self._epoch) != self._begun:
+        """Write what happened into the audit log, and the counters; called once before the commit."""
+        said = (
+            [*self._witnessed, (*acting.current(acting.WRITE), self._changes.body())]
+            if self._changes
+            else self._witnessed
+        )
+        if (self._seq, self._epoch) == self._begun and not said:
+            return
+        if self._changes:
             self._ensure_user()
-            self._change("advance_user", seq=self._seq, epoch=self._epoch)
+        if self._exists:
+            self._append(said)
+            where = {"audit_count": self._count, "audit_head": self._head}
+            self._change("advance_user", seq=self._seq, epoch=self._epoch, **where)
+
+    @property
+    def changed(self) -> bool | None:
+        """Whether the audit log tells of a change; ``None`` for what it does not tell of at all."""
+        return bool(self._changes or self._witnessed) or (None if self._changes.unsaid else False)
+
+    def witness(self, actor: str, verb: str, said: Mapping[str, Any]) -> None:
+        self._witnessed.append((actor, verb, written(dict(said))))
+
+    def prepare(self) -> None:
+        """Make the user's row, if there is none: a chain needs one."""
+        self._ensure_user()
+
+    def _append(self, said: Sequence[tuple[str, str, str]]) -> None:
+        at = from_micros(self._now)
+        for actor, verb, body in said:
+            link = next_link(self._vault, self._subject, self._count + 1, self._head, at, actor, verb, body)
+            made = {"n": link.n, "at": self._now, "actor": actor, "verb": verb, "body": body}
+            self._change("add_link", hash=bytes.fromhex(link.hash), **made)
+            self._count, self._head = link.n, link.hash
 
     def _insert(self, record: Any, *, replace: bool) -> bool:
         table = table_of(type(record))
         row = self._row(record, table)
         done = self._connection.change(queries.insert(table, replace=replace), row) > 0
+        if done:
+            self._changes.put(table.name, row["id"])
         if done and table.many:
             self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
         return done
@@ -307,9 +385,9 @@ class SqlTransaction(SqlReader):
 
     def _ensure_user(self) -> None:
         if not self._exists:
-            self._change("add_user", created_at=self._now, body=self._user_body("UTC", {}))
-            self._seq, self._epoch = self._rows("lock_user")[0][1:3]
-            self._begun = (self._seq, self._epoch)
+            body = self._user_body("UTC", {})
+            self._change("add_user", created_at=self._now, body=body, subject=new_subject())
+            self._begin(self._rows("lock_user")[0])
             self._exists = True
 
     def _user_body(self, timezone: str, settings: dict[str, Any]) -> bytes:

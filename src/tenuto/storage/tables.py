@@ -8,6 +8,7 @@ in the body). Adding a field to a record needs no migration; adding a plain colu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -164,6 +165,13 @@ IN_BODY: dict[str, tuple[str, ...]] = {table.name: _in_body(table) for table in 
 """By table: the fields that no plain column holds readably."""
 
 
+KEYED: dict[str, tuple[tuple[int, str], ...]] = {
+    table.name: tuple((number, column.name) for number, column in enumerate(table.columns, 1) if column.keyed)
+    for table in TABLES
+}
+"""By table: the places of columns that hold stand-ins."""
+
+
 def table_of(type_: type[Any]) -> Table:
     """The table of a record type."""
     try:
@@ -180,8 +188,11 @@ def place(table: str, row: str, column: str = "body") -> str:
 def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
     """A row: every column's value and the sealed body."""
     row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
-    for column in table.columns:
-        row[column.name] = column_value(getattr(record, column.name), column, vault, user)
+    for column, write in WRITE[table.name]:
+        value = getattr(record, column.name)
+        row[column.name] = (
+            None if value is None else write(value) if write else column_value(value, column, vault, user)
+        )
     body = {name: getattr(record, name) for name in IN_BODY[table.name]}
     row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
     return row
@@ -194,9 +205,13 @@ def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:
             values["id"] = row[0]
-        for column, value in zip(table.columns, row[1:-2], strict=True):
-            if not column.keyed:
-                values[column.name] = _plain(value, column)
+        for place_, name, read in READ[table.name]:
+            value = row[place_]
+            values[name] = read(value) if read is not None and value is not None else value
+        for place_, name in KEYED[table.name]:
+            # A row from before its column was keyed holds the value there alone, readable.
+            if name not in values and row[place_] is not None:
+                values[name] = row[place_]
         if table.type is Job:
             values["user_id"] = user
         return msgspec.convert(values, type=table.type)
@@ -222,9 +237,22 @@ def column_value(value: Any, column: Column, vault: Vault, user: str) -> Any:
     return value
 
 
-def _plain(value: Any, column: Column) -> Any:
-    if value is None:
-        return None
-    if column.kind == "time":
-        return from_micros(value)
-    return bool(value) if column.kind == "flag" else value
+def _readers(table: Table) -> tuple[tuple[int, str, Callable[[Any], Any] | None], ...]:
+    kinds: dict[str, Callable[[Any], Any]] = {"time": from_micros, "flag": bool}
+    columns = enumerate(table.columns, 1)
+    return tuple((place_, column.name, kinds.get(column.kind)) for place_, column in columns if not column.keyed)
+
+
+def _writers(table: Table) -> tuple[tuple[Column, Callable[[Any], Any] | None], ...]:
+    kinds: dict[str, Callable[[Any], Any]] = {"text": str, "flag": int, "int": _same, "real": _same}
+    return tuple((column, None if column.keyed else kinds.get(column.kind)) for column in table.columns)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+WRITE = {table.name: _writers(table) for table in TABLES}
+"""By table: each column, and what a value goes through where nothing of the user's is needed for it."""
+READ = {table.name: _readers(table) for table in TABLES}
+"""By table: where in a row a field stands, its name, and what its stored value goes through."""

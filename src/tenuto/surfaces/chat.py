@@ -49,15 +49,15 @@ class Chat:
     context: Context | None = None
     hits: Sequence[Hit] = ()
     receipt: Receipt | None = None
+    model: ChatModel | None = field(init=False, repr=False)
+    """The model that answers, with the person's own key where they keep one; one that cannot converse does not."""
     _whole: bool = False
     said: list[dict[str, str]] = field(default_factory=list)
     """Turns of the private part, which are nowhere else."""
 
-    @property
-    def model(self) -> ChatModel | None:
-        """The model that answers; one that cannot hold a conversation does not."""
-        found = self.store.deps.model
-        return cast(ChatModel, found) if hasattr(found, "chat") else None
+    def __post_init__(self) -> None:
+        found = self.memory.model
+        self.model = cast(ChatModel, found) if hasattr(found, "chat") else None
 
     def answer(self, text: str) -> Iterator[str]:
         """The answer to what was said, as it comes."""

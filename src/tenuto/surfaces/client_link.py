@@ -65,7 +65,7 @@ class Link:
             raise error_of(response)
         return msgspec.json.decode(response.content) if response.content else None
 
-    def fetch(self, path: str, query: dict[str, Any]) -> bytes:
+    def fetch(self, path: str, query: dict[str, Any]) -> httpx.Response:
         """A file, as it is."""
         try:
             response = self.http.get(path, params=plain(query))
@@ -73,7 +73,18 @@ class Link:
             raise errors.StoreBusy(f"{self.url} cannot be reached: {type(error).__name__}. Try again.") from error
         if response.status_code >= 400:
             raise error_of(response)
-        return response.content
+        return response
+
+    def send(self, path: str, query: dict[str, Any], content: bytes) -> Any:
+        """A file, sent as it is; the decoded answer."""
+        headers = {"Content-Type": "application/octet-stream"}
+        try:
+            response = self.http.post(path, params=plain(query), content=content, headers=headers)
+        except httpx.HTTPError as error:
+            raise errors.StoreBusy(f"{self.url} cannot be reached: {type(error).__name__}. Try again.") from error
+        if response.status_code >= 400:
+            raise error_of(response)
+        return msgspec.json.decode(response.content)
 
 
 def part(id: str) -> str:

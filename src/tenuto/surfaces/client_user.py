@@ -1,12 +1,11 @@
 """One person's memory behind a server: the verbs of :class:`tenuto.UserMemory`, each one request."""
+# Over 400 lines: one short method per verb, and there are many verbs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from urllib.parse import quote
 
 import httpx
@@ -20,36 +19,21 @@ from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.paging import LISTINGS, Page
 from tenuto.privacy.erase import Proof
+from tenuto.privacy.parts import Undone
+from tenuto.records.audit import AuditEntry, AuditReport
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
-from tenuto.records.identity import UserMerge
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Event, Receipt
 from tenuto.records.recall import Hit, Recalled
-from tenuto.records.scope import Identity
-from tenuto.records.transfer import Import
-from tenuto.records.workflow import Outcome, Workflow
-from tenuto.surfaces.client_link import Link, Whole, error_of, part, plain
-from tenuto.surfaces.http.names import write as path_name
-
-T = TypeVar("T")
-PATHS = {"state_changes": "state-changes", "key_points": "key-points", "events": "event-log"}
+from tenuto.surfaces.client_accounts import Accounts
+from tenuto.surfaces.client_link import Whole, error_of, part, plain
+from tenuto.surfaces.client_work import Work
 
 
-class RemoteUser:
+class RemoteUser(Accounts, Work):
     """One person's memory behind a server: :class:`tenuto.UserMemory`'s verbs."""
-
-    def __init__(self, link: Link, user: str, persona: str | None, channel: str) -> None:
-        self._link = link
-        self._user = user
-        self._scope = {"persona": persona, "channel": channel}
-
-    @property
-    def id(self) -> str:
-        """The user's id."""
-        return self._user
 
     def observe(
         self,
@@ -96,18 +80,6 @@ class RemoteUser:
     def sessions(self, *, limit: int = 100) -> list[Session]:
         """Sessions with this persona (or all of them without one), newest first."""
         return self._all("sessions", limit)
-
-    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
-        """One page of a listing."""
-        if what not in LISTINGS:
-            raise errors.InputError(f"There is no listing {what!r}: use {', '.join(LISTINGS)}.", code="listing_unknown")
-        query = {"persona": self._scope["persona"], **options, "limit": limit, "cursor": cursor}
-        found = self._link.call("GET", self._path(PATHS.get(what, what)), query=query)
-        return Page(items=[msgspec.convert(one, LISTINGS[what].type) for one in found["items"]], next=found["next"])
-
-    def get(self, what: str, id: str) -> Any:
-        """One row of a listing by its id."""
-        return msgspec.convert(self._ask("GET", f"{PATHS.get(what, what)}/{quote(id, safe='')}"), LISTINGS[what].type)
 
     def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something."""
@@ -231,11 +203,14 @@ class RemoteUser:
             return self._read("trajectory", Trajectory)
         return self._write("PUT", "trajectory", Trajectory, {"on": on})
 
-    def outreach(self, *, on: bool | None = None, made: bool = False) -> Outreach:
-        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made."""
-        if on is None and not made:
+    def outreach(self, *, on: bool | None = None, made: bool = False, timezone: str | None = None) -> Outreach:
+        """May the persona make contact now? ``on`` is the user's switch; ``made`` notes that contact was made.
+
+        ``timezone`` is where the user lives, such as ``Europe/Rome``.
+        """
+        if on is None and not made and timezone is None:
             return self._read("outreach", Outreach)
-        return self._write("PUT", "outreach", Outreach, {"on": on, "made": made})
+        return self._write("PUT", "outreach", Outreach, {"on": on, "made": made, "timezone": timezone})
 
     def retention(self) -> Rules:
         """How long what is kept."""
@@ -253,14 +228,35 @@ class RemoteUser:
         """Fold near-duplicates, archive what has faded; or with ``dry_run`` only show the plan."""
         return self._write("POST", "curate", CurateReport, {"dry_run": dry_run})
 
-    def erase(self) -> Proof:
-        """Erase everything of this user, for good; the proof tells what is gone."""
-        return self._write("POST", "erase", Proof, {"user": self._user})
+    def erase(
+        self,
+        *,
+        memory: str | None = None,
+        message: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
+    ) -> Proof:
+        """Erase everything of this user, or one part with all that came of it, for good."""
+        part = {"memory": memory, "message": message, "session": session, "source": source}
+        return self._write("POST", "erase", Proof, {"user": self._user, **part})
+
+    def undo(self, source: str, since: datetime | None = None, *, preview: bool = False) -> Undone:
+        """Take back everything that a source brought in, and what came of it; ``preview`` only tells what would go."""
+        return self._write("POST", "undo", Undone, {"source": source, "since": since, "preview": preview})
 
     def verify_erasure(self, proof: Proof) -> list[str]:
         """What is wrong with a proof of erasure, in words; empty when nothing of this user is left."""
         found: list[str] = self._ask("POST", "erase/verify", Whole(**msgspec.to_builtins(proof)))
         return found
+
+    def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Who changed or read what of this user, newest first. No content."""
+        page = self._ask("GET", "audit", query={"before": before, "limit": limit})
+        return [msgspec.convert(one, AuditEntry) for one in page["items"]]
+
+    def verify_audit(self) -> AuditReport:
+        """Check every entry of this user's audit log."""
+        return self._read("audit/verify", AuditReport)
 
     def stats(self) -> dict[str, Any]:
         """Totals, the oldest and newest message, and the average importance."""
@@ -280,70 +276,6 @@ class RemoteUser:
         """What happened, in order, after the event with this number."""
         return msgspec.convert(self._ask("GET", "changes", query={"after": after, "limit": limit}), list[Event])
 
-    def export(self, path: str | os.PathLike[str]) -> dict[str, int]:
-        """Everything of this user as one file: ``.jsonl`` or ``.json`` to keep or move, ``.md`` to read."""
-        target = Path(path)
-        kind = target.suffix.lstrip(".") or "jsonl"
-        content = self._link.fetch(self._path("export"), {"format": kind})
-        target.write_bytes(content)
-        return {"bytes": len(content)}
-
-    def imports(self) -> list[Import]:
-        """What was imported, newest first."""
-        return msgspec.convert(self._ask("GET", "imports"), list[Import])
-
-    def vouch(self, import_id: str) -> Import:
-        """Vouch for an import as a whole: its memories become active."""
-        return self._write("POST", f"imports/{part(import_id)}/vouch", Import)
-
-    def identities(self) -> list[Identity]:
-        """The addresses that lead to this user."""
-        return msgspec.convert(self._ask("GET", "identities"), list[Identity])
-
-    def confirm_link(self, channel: str, address: str, code: str, *, region: str | None = None) -> Identity:
-        """Add the address that the code was sent to."""
-        body = {"channel": channel, "address": address, "code": code, "region": region}
-        return self._write("POST", "identities/confirm", Identity, body)
-
-    def unlink(self, channel: str, address: str, *, region: str | None = None) -> Identity:
-        """Take an address away; whoever writes from it next is somebody new."""
-        body = {"channel": channel, "address": address, "region": region}
-        return self._write("POST", "identities/unlink", Identity, body)
-
-    def user_merges(self) -> list[UserMerge]:
-        """Accounts that were joined into this one, newest first."""
-        return msgspec.convert(self._ask("GET", "user-merges"), list[UserMerge])
-
-    def unmerge_user(self, merge_id: str) -> UserMerge:
-        """Give both accounts back as they were, plus what came since."""
-        return self._write("POST", f"user-merges/{part(merge_id)}/undo", UserMerge)
-
-    def record_outcome(
-        self,
-        track: str,
-        skill: str,
-        success: bool,
-        at: datetime | None = None,
-        *,
-        style: str | None = None,
-        artifact_id: str | None = None,
-        id: str | None = None,
-    ) -> Outcome:
-        """One try at one skill; the learner profile follows from these alone."""
-        body = {
-            "track": track,
-            "skill": skill,
-            "success": success,
-            "at": at,
-            "style": style,
-            "artifact_id": artifact_id,
-        }
-        return self._write("POST", "outcomes", Outcome, {**body, "id": id})
-
-    def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
-        """Workflows, the last touched first."""
-        return self._all("workflows", limit, definition=definition, state=state)
-
     def subscribe(self, *, after: int | None = None) -> Iterator[Event]:
         """What happens to the user, live, after number ``after`` (``None``: from now on). Ends with the connection."""
         path, query = self._path("events"), plain({"after": after})
@@ -354,32 +286,6 @@ class RemoteUser:
             for line in response.iter_lines():
                 if line.startswith("data: ") and '"subject_kind"' in line:
                     yield msgspec.json.decode(line[6:], type=Event)
-
-    def _all(self, what: str, limit: int, **options: Any) -> list[Any]:
-        """Rows of a listing over as many pages as it takes."""
-        found: list[Any] = []
-        cursor: str | None = None
-        while len(found) < limit:
-            page = self.page(what, limit=min(limit - len(found), 200), cursor=cursor, **options)
-            found, cursor = found + page.items, page.next
-            if cursor is None:
-                break
-        return found
-
-    def _path(self, rest: str) -> str:
-        return f"/api/users/{path_name(self._user)}/{rest}"
-
-    def _ask(self, method: str, rest: str, body: Any = None, *, query: dict[str, Any] | None = None) -> Any:
-        return self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body)
-
-    def _read(self, rest: str, type_: type[T]) -> T:
-        return msgspec.convert(self._ask("GET", rest), type_)
-
-    def _write(
-        self, method: str, rest: str, type_: type[T], body: Any = None, *, query: dict[str, Any] | None = None
-    ) -> T:
-        found = self._link.call(method, self._path(rest), query={**self._scope, **(query or {})}, body=body, once=True)
-        return msgspec.convert(found, type_)
 
     def __repr__(self) -> str:
         return f"<RemoteUser {self._user} at {self._link.url}>"

@@ -9,7 +9,8 @@ back unchanged. The user's message is kept also when the upstream fails. A retry
 its messages have ids made of what was said, so the store refuses the second copy, whichever process wrote the first.
 A memory that fails costs the memory, never the answer: the request goes on without it, and a header says so.
 
-Upstreams are named by whoever starts the proxy, never by a request.
+Upstreams are named by whoever starts the proxy, never by a request. A person who keeps a key of their own for that
+upstream asks with it; else the operator's key is sent, or the client's where the proxy has none of its own.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from tenuto.engine import Tenuto
-from tenuto.errors import BudgetTooSmall, Conflict, InputError, TenutoError
+from tenuto.errors import BudgetTooSmall, Conflict, InputError, StoreError, TenutoError
+from tenuto.privacy.model_keys import Secret
 from tenuto.records.context import Context
 from tenuto.surfaces import proxy_wire as wire
-from tenuto.surfaces.proxy_access import Access, Credential
+from tenuto.surfaces.proxy_access import Access, Credential, vendor_of
 from tenuto.surfaces.proxy_replies import (
     answer_headers,
     anthropic_user,
@@ -43,30 +45,13 @@ from tenuto.surfaces.proxy_replies import (
     decode,
     json_body,
     refusal,
+    request_headers,
     unreachable,
 )
 from tenuto.text.echo import without_marked
 from tenuto.user import UserMemory
 
 log = logging.getLogger("tenuto.proxy")
-DROPPED_REQUEST = frozenset(
-    [
-        "host",
-        "content-length",
-        "connection",
-        "keep-alive",
-        "transfer-encoding",
-        "te",
-        "trailer",
-        "upgrade",
-        "proxy-authorization",
-        "cookie",
-        "accept-encoding",
-        "expect",
-    ]
-)
-KEYS = frozenset({"authorization", "x-api-key"})
-OURS = "tenuto-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +61,7 @@ class Upstream:
     openai: str | None = None
     anthropic: str | None = None
     key: str | None = None
-    """Sent instead of the client's own key."""
+    """Sent instead of the client's own key, unless the person keeps one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +95,13 @@ class Asked:
 
     dialect: Dialect
     credential: Credential
-    memory: UserMemory | None
-    session: str | None
     body: wire.Body
-    turn: wire.Turn | None
     at: datetime
+    memory: UserMemory | None = None
+    session: str | None = None
+    turn: wire.Turn | None = None
+    own: Secret | None = None
+    """The person's own key for the upstream."""
     headers: dict[str, str] = field(default_factory=dict)
     """Added to the answer."""
 
@@ -172,32 +159,47 @@ class Proxy:
             url,
             params=request.url.query,
             content=msgspec.json.encode(asked.body),
-            headers=self._headers(request, asked.credential),
+            headers=self._headers(request, asked.credential, asked.own, anthropic=dialect is ANTHROPIC),
         )
-        try:
-            response = await self._http().send(sent, stream=True)
-        except httpx.HTTPError as error:
-            await self._keep(asked, None)
-            return unreachable(dialect.name, url, error)
+        response = await self._send(asked, sent)
+        if isinstance(response, httpx.HTTPError):
+            return unreachable(dialect.name, url, response)
         if response.is_success and "text/event-stream" in response.headers.get("content-type", ""):
             headers = answer_headers(response) | asked.headers
             return StreamingResponse(self._stream(asked, response), response.status_code, headers)
         return await self._whole(request, asked, response)
 
+    async def _send(self, asked: Asked, sent: httpx.Request) -> httpx.Response | httpx.HTTPError:
+        """Ask the upstream, and keep what the user said while it thinks."""
+        answered: list[httpx.Response | httpx.HTTPError] = []
+
+        async def send() -> None:
+            try:
+                answered.append(await self._http().send(sent, stream=True))
+            except httpx.HTTPError as error:
+                answered.append(error)
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._keep_said, asked)
+            group.start_soon(send)
+        return answered[0]
+
     async def _read(self, request: Request, dialect: Dialect) -> Asked:
         """Check the request and put memory into it."""
         credential = await self._access.enter(request)
-        if dialect.base(self._upstream) is None:
+        base = dialect.base(self._upstream)
+        if base is None:
             raise InputError(f"This proxy has no upstream for {dialect.name}: start it with one.", code="no_upstream")
         body = await json_body(request, self._store.deps.policy.proxy.body_bytes)
         at = self._store.deps.clock()
         session = request.headers.get("tenuto-session")
-        plain = Asked(dialect=dialect, credential=credential, memory=None, session=session, body=body, turn=None, at=at)
         mode = request.headers.get("tenuto-memory", "on").lower()
         turn = wire.find_turn(body.get("messages"), "")
         if mode == "off" or turn is None:
-            return plain
+            own = await self._own_key(await self._anybody(request, body), base)
+            return Asked(dialect=dialect, credential=credential, body=body, at=at, own=own)
         memory = await self._memory(request, body)
+        own = await self._own_key(memory, base)
         context: Context | None = None
         try:
             context = await self._context(memory, session, turn)
@@ -217,6 +219,7 @@ class Proxy:
             body=body,
             turn=turn,
             at=at,
+            own=own,
             headers=headers,
         )
 
@@ -227,6 +230,25 @@ class Proxy:
             persona=request.headers.get("tenuto-persona") or None,
             channel=request.headers.get("tenuto-channel") or "api",
         )
+
+    async def _anybody(self, request: Request, body: wire.Body) -> UserMemory | None:
+        """The same where nobody's memory is needed, and nobody need be named."""
+        try:
+            return await self._memory(request, body)
+        except InputError as error:
+            if error.code != "user_missing":
+                raise
+            return None
+
+    async def _own_key(self, memory: UserMemory | None, base: str) -> Secret | None:
+        """The person's own key; one that does not open is an error, a store that is away costs only the key."""
+        if memory is None:
+            return None
+        try:
+            return await anyio.to_thread.run_sync(memory.model_keys.own, vendor_of(base))
+        except StoreError as error:
+            log.warning("going on without the person's own key: %s", error.code)
+            return None
 
     async def _context(self, memory: UserMemory, session: str | None, turn: wire.Turn) -> Context:
         """The context of this turn; the same one for a retry and for what comes back from a tool."""
@@ -267,59 +289,44 @@ class Proxy:
         try:
             content = await response.aread()
         except httpx.HTTPError as error:
-            await self._keep(asked, None)
             return unreachable(asked.dialect.name, str(response.url), error)
         finally:
             await response.aclose()
-        answer = None
         if response.is_success and not await request.is_disconnected():
-            answer = asked.dialect.answer(decode(content))
-        await self._keep(asked, answer)
+            await self._keep_answer(asked, asked.dialect.answer(decode(content)))
         return Response(content, response.status_code, answer_headers(response) | asked.headers)
 
     async def _stream(self, asked: Asked, response: httpx.Response) -> AsyncIterator[bytes]:
-        """Pass every piece on at once; the last one waits until both turns are kept."""
+        """Pass every piece on at once; the last one waits until the answer is kept."""
         heard, kept = wire.Listener(asked.dialect.piece), False
         try:
             async for part in response.aiter_bytes():
                 heard.hear(part)
                 if heard.finished and not kept:
                     kept = True
-                    await self._keep(asked, heard.text)
+                    await self._keep_answer(asked, heard.text)
                 yield part
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
-                if not kept:
-                    await self._keep(asked, None)
 
-    async def _keep(self, asked: Asked, answer: str | None) -> None:
-        """Keep the user's message, and the answer where it came to its end."""
-        if asked.memory is not None and asked.turn is not None:
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self._write, asked, asked.memory, asked.turn, answer)
+    async def _keep_said(self, asked: Asked) -> None:
+        if asked.turn is not None:
+            await self._keep(asked, asked.turn.text, id=f"proxy-{asked.turn.said}", at=asked.at)
 
-    def _write(self, asked: Asked, memory: UserMemory, turn: wire.Turn, answer: str | None) -> None:
+    async def _keep_answer(self, asked: Asked, answer: str) -> None:
+        """Keep an answer that came to its end."""
         model = asked.body.get("model")
-        said: dict[str, Any] = {
-            "text": _fit(without_marked(turn.text), self._store),
-            "id": f"proxy-{turn.said}",
-            "at": asked.at,
-        }
-        reply: dict[str, Any] = {
-            "text": _fit(without_marked(answer or ""), self._store),
-            "id": f"proxy-{turn.asked}-answer",
-            "role": "assistant",
-            "model": str(model)[:256] if model else None,
-        }
-        for part in (said, reply):
-            if part["text"]:
-                try:
-                    memory.observe(session=asked.session, **part)
-                except Conflict:
-                    log.info("this turn is kept already, with another answer")
-                except TenutoError as error:
-                    log.error("a message was not kept: %s", error.code)
+        if asked.turn is not None:
+            name = str(model)[:256] if model else None
+            await self._keep(asked, answer, id=f"proxy-{asked.turn.asked}-answer", role="assistant", model=name)
+
+    async def _keep(self, asked: Asked, text: str, **about: Any) -> None:
+        """Keep one turn, whatever becomes of the request meanwhile."""
+        memory = asked.memory
+        if memory is not None and (fit := _fit(without_marked(text), self._store)):
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(lambda: _observe(memory, fit, session=asked.session, **about))
 
     # --- what passes through ------------------------------------------------------------------------------------------
 
@@ -329,11 +336,12 @@ class Proxy:
             base = self._upstream.openai
             if base is None:
                 raise InputError("This proxy has no upstream for openai: start it with one.", code="no_upstream")
+            own = await self._own_key(await self._anybody(request, {}), base)
             content = await body_of(request, self._store.deps.policy.proxy.body_bytes) if method == "POST" else None
         except TenutoError as error:
             return refusal("openai", error)
         url = f"{base.rstrip('/')}{path}"
-        headers = self._headers(request, credential)
+        headers = self._headers(request, credential, own, anthropic=False)
         try:
             response = await self._http().request(
                 method, url, params=request.url.query, content=content, headers=headers
@@ -342,16 +350,11 @@ class Proxy:
             return unreachable("openai", url, error)
         return Response(response.content, response.status_code, answer_headers(response))
 
-    def _headers(self, request: Request, credential: Credential) -> dict[str, str]:
-        dropped = DROPPED_REQUEST | (KEYS if self._upstream.key is not None or not credential.forward_key else set())
-        kept = {k: v for k, v in request.headers.items() if k not in dropped and not k.startswith(OURS)}
-        kept["accept-encoding"] = "identity"
-        if self._upstream.key is not None:
-            anthropic = "anthropic-version" in request.headers
-            kept |= (
-                {"x-api-key": self._upstream.key} if anthropic else {"authorization": f"Bearer {self._upstream.key}"}
-            )
-        return kept
+    def _headers(
+        self, request: Request, credential: Credential, own: Secret | None, *, anthropic: bool
+    ) -> dict[str, str]:
+        key = own.reveal() if own is not None else self._upstream.key
+        return request_headers(request, key, forward_key=credential.forward_key, anthropic=anthropic)
 
     def _http(self) -> httpx.AsyncClient:
         if self._client is None:
@@ -374,6 +377,15 @@ def proxy_app(
         await proxy.aclose()
 
     return Starlette(routes=proxy.routes(), lifespan=lifespan)
+
+
+def _observe(memory: UserMemory, text: str, **about: Any) -> None:
+    try:
+        memory.observe(text, **about)
+    except Conflict:
+        log.info("this turn is kept already, with another answer")
+    except TenutoError as error:
+        log.error("a message was not kept: %s", error.code)
 
 
 def _fit(text: str, store: Tenuto) -> str:

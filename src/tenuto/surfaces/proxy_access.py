@@ -16,6 +16,8 @@ from starlette.requests import Request
 
 from tenuto.errors import Denied, InputError
 
+VENDORS = {"api.openai.com": "openai", "api.anthropic.com": "anthropic"}
+"""Whose key an upstream takes; every other one takes the key that a person keeps as ``own``."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -63,6 +65,11 @@ class Alone:
                 "Whose memory? Name the user in the field 'user' or the header Tenuto-User.", code="user_missing"
             )
         return user
+
+
+def vendor_of(upstream: str) -> str:
+    """Under which name people keep their own key for an upstream: a vendor's key goes to that vendor alone."""
+    return VENDORS.get(_host(upstream) or "", "own")
 
 
 def key_of(headers: Mapping[str, str]) -> str | None:

@@ -14,6 +14,13 @@ from tenuto.errors import Denied, InputError, TenutoError
 
 READ = frozenset({"messages", "system", "user", "metadata", "model"})
 """Fields of a request that are looked at."""
+DROPPED_REQUEST = frozenset(
+    ("host", "content-length", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade",
+     "proxy-authorization", "cookie", "accept-encoding", "expect")
+)  # fmt: skip
+"""Headers of a request that belong to its connection, or to this server."""
+KEYS = frozenset({"authorization", "x-api-key"})
+OURS = "tenuto-"
 DROPPED_ANSWER = frozenset(
     (
         "content-length",
@@ -88,3 +95,13 @@ def anthropic_user(body: Mapping[str, Any]) -> Any:
 
 def answer_headers(response: httpx.Response) -> dict[str, str]:
     return {k: v for k, v in response.headers.items() if k not in DROPPED_ANSWER}
+
+
+def request_headers(request: Request, key: str | None, *, forward_key: bool, anthropic: bool) -> dict[str, str]:
+    """What the upstream gets to see of a request's headers: with ``key``, or with the client's own where it may."""
+    dropped = DROPPED_REQUEST | (KEYS if key is not None or not forward_key else set())
+    kept = {k: v for k, v in request.headers.items() if k not in dropped and not k.startswith(OURS)}
+    kept["accept-encoding"] = "identity"
+    if key is not None:
+        kept |= {"x-api-key": key} if anthropic else {"authorization": f"Bearer {key}"}
+    return kept

@@ -52,6 +52,20 @@ def storable(value: object, *, what: str) -> str:
     return _string(value, what)
 
 
+def count(value: object, *, what: str = "limit") -> int:
+    """A whole number from 0 on that every engine can take."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
+        raise InputError(f"'{what}' is a whole number from 0 on, not {str(value)[:40]!r}.", code=f"{what}_invalid")
+    return value
+
+
+def flag(value: object, *, what: str) -> bool:
+    """True or false, and nothing that merely passes for it."""
+    if not isinstance(value, bool):
+        raise InputError(f"'{what}' is true or false, not {str(value)[:40]!r}.", code="filter_invalid")
+    return value
+
+
 def moment(value: object, *, what: str = "at") -> datetime:
     """An aware datetime."""
     if not isinstance(value, datetime):

@@ -61,6 +61,8 @@ def words(text: str) -> list[str]:
 
 def tokens(text: str) -> list[str]:
     """What is indexed and searched: stemmed, without stop words."""
+    if text.isascii():
+        return [token for word in _WORD.findall(text.lower()) if (token := _word_token(word)) is not None][:MOST]
     kept = [word for word in words(text) if word not in STOP_WORDS][:MOST]
     return [_stem(word) for word in kept]
 
@@ -93,10 +95,17 @@ def hashes(packed: bytes) -> frozenset[int]:
 
 
 @lru_cache(maxsize=1 << 16)
+def _word_token(word: str) -> str | None:
+    """An ASCII word as it is indexed, or ``None`` for a stop word."""
+    word = _CLITIC.sub("", word)[:LONGEST]
+    return None if word in STOP_WORDS else _stem(word)
+
+
+@lru_cache(maxsize=1 << 16)
 def _word_hash(word: str, key: bytes) -> int | None:
     """The hash of an ASCII word as it is indexed, or ``None`` for a stop word."""
-    word = _CLITIC.sub("", word)[:LONGEST]
-    return None if word in STOP_WORDS else token_hash(_stem(word), key)
+    token = _word_token(word)
+    return None if token is None else token_hash(token, key)
 
 
 @lru_cache(maxsize=1 << 16)

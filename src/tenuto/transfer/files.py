@@ -71,15 +71,22 @@ def estimate_file(
     format: str | None = None,
     names: Iterable[str] = (),
     timezone: str = "UTC",
+    sample: list[str] | None = None,
 ) -> Estimate:
-    """What an import would bring; nothing is written."""
+    """What an import would bring; nothing is written. ``sample`` is filled with some of its texts."""
     with opened(path, deps.policy.importing) as source:
         chosen = choose(source, format)
         options = _options(deps, scope, names, timezone)
         found = estimate(
-            _parsed(chosen, source, options), chosen.name, source.name, skips_kept=deps.policy.importing.skips_kept
+            _parsed(chosen, source, options),
+            chosen.name,
+            source.name,
+            skips_kept=deps.policy.importing.skips_kept,
+            sample=sample,
         )
         found.model_tokens = found.tokens if deps.model is not None else 0
+        price = deps.policy.model.price if found.model_tokens else 0.0
+        found.price = None if price is None else round(found.model_tokens / 1e6 * price, 2)
         return found
 
 

@@ -8,13 +8,20 @@ from datetime import datetime
 
 from tenuto.records.transfer import Noted, Parsed, Said, Skipped
 
+SAMPLE = 48
+"""Texts, up to twice as many, whose embedding is timed."""
 BYTES_PER_MESSAGE = 1500
 """Kept per message beside its text: columns, indexes, words and vector; measured, see bench/import."""
 
 
 @dataclass(slots=True)
 class Estimate:
-    """``embedding_seconds`` and ``model_tokens`` are what the background work would take; nothing was written."""
+    """What an import would bring; nothing was written.
+
+    ``embedding_seconds`` is measured on a sample of the texts with this machine's own embedder (``None`` for a remote
+    one, which is not asked), ``model_tokens`` what a configured model would read, ``price`` what that would cost:
+    nothing without a model, ``None`` while nobody said what a million tokens cost.
+    """
 
     format: str
     name: str
@@ -35,15 +42,21 @@ class Estimate:
     price: float | None = None
 
 
-def estimate(parsed: Iterable[Parsed], format: str, name: str, *, skips_kept: int = 200) -> Estimate:
-    """Count everything once."""
-    found, threads = Estimate(format, name), set[int]()
+def estimate(
+    parsed: Iterable[Parsed], format: str, name: str, *, skips_kept: int = 200, sample: list[str] | None = None
+) -> Estimate:
+    """Count everything once. ``sample`` is filled with texts from the whole length of it."""
+    found, threads, every = Estimate(format, name), set[int](), 1
     for item in parsed:
         if isinstance(item, Skipped):
             found.skipped += 1
             if len(found.skips) < skips_kept:
                 found.skips.append(item)
             continue
+        if sample is not None and (found.messages + found.memories) % every == 0:
+            sample.append(item.content)
+            if len(sample) >= 2 * SAMPLE:
+                every, sample[:] = every * 2, sample[::2]
         found.characters += len(item.content)
         found.oldest = min(found.oldest or item.at, item.at)
         found.newest = max(found.newest or item.at, item.at)

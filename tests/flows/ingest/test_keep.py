@@ -218,6 +218,56 @@ def test_entities_are_counted_carded_merged_and_unmerged(ana, say):
         ana.unmerge(merged.id)
 
 
+def test_after_a_merge_either_name_meets_the_same_memory_and_unmerging_gives_back(ana, say):
+    say("I went to the zoo with Mukesh yesterday.")
+    say("Mukesh lives in Pune.")
+    say("Makesh and I had lunch last week at a new place.")
+    say("Makesh works at Nokia.")
+    (proposal,) = ana.merges()
+    stays, goes = proposal.into, proposal.duplicate
+    before = {one.id: (one.key, one.slot, one.status, one.entities) for one in ana.memories(status="*")}
+    merged = ana.decide_merge(proposal.id, accept=True)
+    (nokia,) = ana.memories(attribute="employer")
+    assert nokia.key == f"people|person|{stays.partition(':')[2]}|fact|employer"
+    for name in ("Makesh", "Mukesh"):
+        assert say(f"{name} works at Nokia.").results[0].act is Act.REINFORCED
+        assert say(f"{name} lives in Pune.").results[0].act is Act.REINFORCED
+    assert len(ana.memories(attribute="employer")) == len(ana.memories(attribute="home")) == 1
+    ana.unmerge(merged.id)
+    after = {one.id: one for one in ana.memories(status="*")}
+    for id, (key, slot, _, entities) in before.items():
+        assert (after[id].key, after[id].slot, after[id].entities) == (key, slot, entities)
+    employed = ana.memories(attribute="employer")[0]
+    assert employed.key.split("|")[2] == goes.partition(":")[2]
+    moved = say(f"{goes.partition(':')[2].title()} works at Bosch now.").results[0]
+    assert moved.act is Act.SUPERSEDED
+    assert len(ana.memories(attribute="home")) == 1
+
+
+def test_a_new_value_after_a_merge_replaces_what_was_known_under_the_other_name(ana, say):
+    say("I went to the zoo with Mukesh yesterday.")
+    say("Mukesh works at Nokia.")
+    say("Makesh and I had lunch last week at a new place.")
+    ana.decide_merge(ana.merges()[0].id, accept=True)
+    assert say("Makesh works at Bosch now.").results[0].act is Act.SUPERSEDED
+    assert [one.value for one in ana.memories(attribute="employer")] == ["Bosch"]
+
+
+def test_two_values_of_merged_people_leave_the_newer_one_and_come_back(ana, say):
+    say("I went to the zoo with Mukesh yesterday.")
+    say("Mukesh works at Nokia.")
+    say("Makesh and I had lunch last week at a new place.")
+    say("Makesh works at Bosch.")
+    assert {one.value for one in ana.memories(attribute="employer")} == {"Nokia", "Bosch"}
+    merged = ana.decide_merge(ana.merges()[0].id, accept=True)
+    (standing,) = ana.memories(attribute="employer")
+    assert standing.value == "Bosch"
+    ana.unmerge(merged.id)
+    known = {one.key.split("|")[2]: one.value for one in ana.memories(attribute="employer")}
+    assert known == {"mukesh": "Nokia", "makesh": "Bosch"}
+    assert all(one.slot for one in ana.memories(attribute="employer"))
+
+
 def test_sure_merges_apply_themselves(ana, say):
     say("My friend Mukesh plays chess with Priya.")
     say("My friend Makesh came to the party with Priya.")

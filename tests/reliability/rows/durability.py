@@ -82,8 +82,8 @@ def kill(work: Work, how: str) -> Measured:
 )
 def kills(work: Work) -> Measured:
     share = work.count // 4
+    server = kill(work.part(share, "server", 0.5), "server")
     library = kill(work.part(work.count - share, "library"), "honest")
-    server = kill(work.part(share, "server"), "server")
     return Measured(
         done=library.done + server.done,
         bad=library.bad + server.bad,

@@ -95,7 +95,7 @@ def ask_all(work: Work, faults: list[str]) -> Measured:
     "wrong language, duplicate keys, NaN, slow drip, disconnect, stale) × 200: 0 messages lost, 0 half writes, 0 jobs stuck, "
     "nothing gained by the model's word",
     unit="conversations",
-    full=len(FAULTS) * 200,
+    full=16 * 200,
     gate=len(FAULTS) * 2,
 )
 def models(work: Work) -> Measured:

@@ -1,7 +1,7 @@
 """The hand-written table of bench/extraction and its small talk hold, with the embedder that ships."""
 
 import pytest
-from bench.extraction import cases, smalltalk
+from bench.extraction import cases, critical, nearmisses, smalltalk
 
 from tenuto.policy import MemoryPolicy
 from tenuto.providers.embed import LocalEmbedder
@@ -27,6 +27,26 @@ def test_the_table_can_fail(embedder):
         "gone": ["Bergen"],
     }
     assert len(cases.check(case, embedder)) == 2
+
+
+def test_what_is_life_critical_is_kept_however_it_is_said(embedder):
+    wrong = {case["id"]: found for case in critical.load() if (found := critical.check(case, embedder))}
+    seen = {id for id in wrong if critical.looked_at({"id": id})}
+    assert not seen, wrong
+    assert len(wrong) <= 5, wrong
+
+
+def test_the_critical_table_can_fail(embedder):
+    case = {"said": ["I'm not allergic to cats."], "want": [["allergy", "person:user", "cats"]]}
+    assert critical.check(case, embedder)
+    case = {"said": ["I'm allergic to cats."], "deny": [["allergy", "person:user", "cats"]], "none": True}
+    assert len(critical.check(case, embedder)) == 2
+
+
+def test_what_only_looks_like_a_change_changes_nothing(embedder):
+    wrong = {text: gone for text, _ in nearmisses.load() if (gone := nearmisses.lost(text, embedder))}
+    assert len(wrong) <= 5, wrong
+    assert nearmisses.lost("I moved to Bergen last week.", embedder) == ["I live in Lisbon"]
 
 
 def test_small_talk_leaves_next_to_nothing():

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tenuto.ingest.facts import CHECKS, facts, rules
+from tenuto.ingest.checks import CHECKS
+from tenuto.ingest.facts import facts, rules
 
 
 def read(text: str) -> list[tuple[str, str | None, bool]]:
@@ -91,4 +92,5 @@ def test_the_table_is_whole():
         "blood_type",
         "name",
         "condition",
+        "intolerance",
     }

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tenuto.ingest.candidate import Candidate
-from tenuto.ingest.reconcile import Known, reconcile
+from tenuto.ingest.reconcile import reconcile
+from tenuto.ingest.retire import Known
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.memory import Domain, Kind, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act

@@ -59,13 +59,12 @@ def test_the_curator_runs_when_enough_has_changed():
         found = due.due_after_close(
             sessions_since_profile=0,
             profile_at=T0,
-            memories=memories,
-            curated_memories=100,
+            changed_memories=memories,
             persona="",
             policy=POLICY,
             now=T0,
         )
         return due.CURATE in [job.kind for job in found]
 
-    assert not curates(119)
-    assert curates(120)
+    assert not curates(19)
+    assert curates(20)

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tenuto.errors import InputError
 from tenuto.policy import RecallPolicy
@@ -357,3 +359,16 @@ def test_foundation_proactive_and_guidance_are_ordered_and_capped() -> None:
 )
 def test_substance(text: str, says: bool) -> None:
     assert cards.substantive(text) is says
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sets(st.integers(0, 24), min_size=1, max_size=24), min_size=2, max_size=12))
+def test_collapsing_by_a_few_marks_is_collapsing_by_all_pairs(texts: list[set[int]]) -> None:
+    said = [candidate(f"m{n}", text=" ".join(f"w{word}" for word in sorted(text))) for n, text in enumerate(texts)]
+    kept: list[set[int]] = []
+    for text in texts:
+        if not any(len(text & other) >= 0.9 * len(text | other) for other in kept):
+            kept.append(text)
+    assert [one.candidate.text for one in distinct(ranked(*said), 50)] == [
+        " ".join(f"w{word}" for word in sorted(text)) for text in kept
+    ]

@@ -4,17 +4,43 @@
 SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user
 
 -- name: lock_user
-SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user
+SELECT seq, epoch, subject, audit_count, audit_head FROM users WHERE user_id = :user
 
 -- name: add_user
-INSERT INTO users (user_id, seq, epoch, created_at, body) VALUES (:user, 0, 0, :created_at, :body)
+INSERT INTO users (user_id, seq, epoch, created_at, body, subject) VALUES (:user, 0, 0, :created_at, :body, :subject)
 ON CONFLICT (user_id) DO NOTHING
 
 -- name: set_user
 UPDATE users SET body = :body WHERE user_id = :user
 
 -- name: advance_user
-UPDATE users SET seq = :seq, epoch = :epoch WHERE user_id = :user
+UPDATE users SET seq = :seq, epoch = :epoch, audit_count = :audit_count, audit_head = :audit_head
+WHERE user_id = :user
+
+-- name: add_link
+INSERT INTO audit (user_id, n, at, actor, verb, body, hash) VALUES (:user, :n, :at, :actor, :verb, :body, :hash)
+
+-- name: links
+SELECT n, at, actor, verb, body, hash FROM audit WHERE user_id = :user AND n > :after ORDER BY n LIMIT :limit
+
+-- name: last_links
+SELECT n, at, actor, verb, body, hash FROM audit WHERE user_id = :user AND n < :before ORDER BY n DESC LIMIT :limit
+
+-- name: last_link
+SELECT n, hash FROM audit WHERE user_id = :user ORDER BY n DESC LIMIT 1
+
+-- name: get_chain
+SELECT user_id, subject, audit_count, audit_head FROM users WHERE user_id = :user
+
+-- name: list_chains
+SELECT user_id, subject, audit_count, audit_head FROM users WHERE user_id > :after ORDER BY user_id LIMIT :limit
+
+-- name: list_orphans
+SELECT DISTINCT user_id FROM audit
+WHERE user_id > :after AND user_id NOT IN (SELECT user_id FROM users) ORDER BY user_id LIMIT :limit
+
+-- name: release_chain
+UPDATE audit SET user_id = :holder WHERE user_id = :user
 
 -- name: get_fact
 SELECT value FROM store_facts WHERE name = :name

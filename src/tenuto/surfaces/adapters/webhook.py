@@ -28,7 +28,10 @@ from tenuto.transfer.parsing import moment, string
 TOLERANCE = timedelta(minutes=5)
 PREFIX = "whsec_"
 ATTACHMENTS = 50
-TAKEN = ("address", "text", "id", "at", "attachments", "reply_to", "subject", "persona", "device", "region")
+TAKEN = (
+    "address", "text", "quoted", "id", "at", "attachments", "reply_to", "subject", "persona", "device", "region",
+    "forged",
+)  # fmt: skip
 
 
 def receive(
@@ -43,10 +46,17 @@ def receive(
     """Check, read and keep one posted message. ``headers`` may have names in any case."""
     named = {name.lower(): value for name, value in headers.items()}
     verify(secret, named, body, store.deps.clock())
+    return keep(store, channel, body, media=media, fallback_id=named.get("webhook-id"))
+
+
+def keep(
+    store: Tenuto, channel: str, body: bytes, *, media: str = "application/json", fallback_id: str | None = None
+) -> Receipt:
+    """Read and keep a posted message whose sender is known to be let in."""
     if media.partition(";")[0].strip().lower() == "message/rfc822":
         envelope = from_raw(body, channel=channel, html_bytes=store.deps.policy.importing.html_bytes)
     else:
-        envelope = parse(channel, body, fallback_id=named.get("webhook-id"))
+        envelope = parse(channel, body, fallback_id=fallback_id)
     return store.receive(envelope)
 
 
@@ -83,9 +93,10 @@ def parse(channel: str, body: bytes, *, fallback_id: str | None = None) -> Envel
     unknown = sorted(set(row) - set(TAKEN))
     if unknown:
         raise InputError(f"Unknown fields: {', '.join(unknown)[:200]}. Known: {', '.join(TAKEN)}.", code="body_invalid")
-    address, text = row.get("address"), row.get("text", "")
-    if not isinstance(address, str) or not isinstance(text, str):
-        raise InputError("'address' and 'text' must be strings.", code="body_invalid")
+    address, text = row.get("address", 0), row.get("text", "")
+    quoted, forged = row.get("quoted", ""), row.get("forged", False)
+    if not all(isinstance(one, str) for one in (address, text, quoted)) or not isinstance(forged, bool):
+        raise InputError("'address', 'text' and 'quoted' must be strings, 'forged' a flag.", code="body_invalid")
     at = moment(row.get("at"))
     if row.get("at") is not None and at is None:
         raise InputError("'at' must be a time such as 2026-03-01T12:30:00Z.", code="body_invalid")
@@ -93,6 +104,8 @@ def parse(channel: str, body: bytes, *, fallback_id: str | None = None) -> Envel
         channel=channel,
         address=address,
         text=text,
+        quoted=quoted,
+        forged=forged,
         external_id=string(row.get("id")) or fallback_id,
         at=at,
         attachments=tuple(_attachments(row.get("attachments"))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tenuto.records.base import to_plain
 from tenuto.records.operations import Job, JobStatus
@@ -63,9 +64,9 @@ def _plain(job: Job) -> dict[str, object]:
 
 
 def _print(found: list[Job]) -> None:
-    table = Table()
+    table = Table(box=None, pad_edge=False)
     for name in ("id", "user", "kind", "status", "runs at", "tries", "error"):
-        table.add_column(name, no_wrap=name != "error", overflow="fold")
+        table.add_column(name, no_wrap=name == "id", min_width=26 if name == "id" else None, overflow="fold")
     for job in found:
         table.add_row(
             job.id,
@@ -74,6 +75,6 @@ def _print(found: list[Job]) -> None:
             job.status,
             f"{job.run_at:%Y-%m-%d %H:%M:%S}",
             str(job.attempts),
-            job.error or "",
+            Text(job.error or ""),
         )
     Console().print(table)

@@ -10,6 +10,7 @@ from importlib import import_module
 
 import click
 
+from tenuto.acting import acting
 from tenuto.surfaces.cli.shared import Settings, fail
 
 COMMANDS = {
@@ -20,16 +21,26 @@ COMMANDS = {
     "remember": "tenuto.surfaces.cli.memories:remember",
     "memories": "tenuto.surfaces.cli.memories:memories",
     "forget": "tenuto.surfaces.cli.memories:forget",
+    "sessions": "tenuto.surfaces.cli.time:sessions",
+    "summaries": "tenuto.surfaces.cli.time:summaries",
+    "state": "tenuto.surfaces.cli.time:state",
+    "trajectory": "tenuto.surfaces.cli.time:trajectory",
+    "outreach": "tenuto.surfaces.cli.time:outreach",
+    "retention": "tenuto.surfaces.cli.time:retention",
+    "purge": "tenuto.surfaces.cli.time:purge",
     "stats": "tenuto.surfaces.cli.messages:stats",
     "import": "tenuto.surfaces.cli.transfer:import_",
     "export": "tenuto.surfaces.cli.transfer:export",
     "identities": "tenuto.surfaces.cli.identity:identities",
     "serve": "tenuto.surfaces.cli.serve:serve",
     "keys": "tenuto.surfaces.cli.keys:keys",
+    "model-keys": "tenuto.surfaces.cli.model_keys:model_keys",
     "mcp": "tenuto.surfaces.cli.mcp:mcp",
     "chat": "tenuto.surfaces.cli.chat:chat",
     "proxy": "tenuto.surfaces.cli.proxy:proxy",
+    "audit": "tenuto.surfaces.cli.audit:audit",
     "erase": "tenuto.surfaces.cli.privacy:erase",
+    "undo": "tenuto.surfaces.cli.privacy:undo",
     "backup": "tenuto.surfaces.cli.backup:backup",
     "restore": "tenuto.surfaces.cli.backup:restore",
     "vault": "tenuto.surfaces.cli.privacy:vault",
@@ -63,6 +74,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(ctx: click.Context, db: str | None, as_json: bool) -> None:
     """Memory for AI that talks with people: keeps what was said, and hands over the right few things."""
+    ctx.with_resource(acting("cli"))
     ctx.obj = Settings(db=db, as_json=as_json)
 
 

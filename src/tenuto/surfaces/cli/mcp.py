@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tenuto.acting import acting
 from tenuto.errors import SettingError
 from tenuto.surfaces.cli.shared import Settings, for_user
 
@@ -17,6 +18,6 @@ def mcp(settings: Settings, user: str, persona: str | None, channel: str) -> Non
         from tenuto.surfaces.mcp import create_mcp
     except ModuleNotFoundError as error:
         raise SettingError(f"MCP needs {error.name}: pip install 'tenuto[mcp]'.") from error
-    with settings.store() as store:
+    with acting("mcp"), settings.store() as store:
         memory = store.user(user, persona=persona, channel="mcp" if channel == "terminal" else channel)
         create_mcp(lambda _: memory).run("stdio")

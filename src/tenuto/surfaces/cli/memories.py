@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tenuto.surfaces.cli.shared import Settings, for_user, read_text
 
@@ -49,7 +50,7 @@ def memories(
         for memory in known:
             since = f"{memory.valid_from or memory.created_at:%Y-%m-%d}"
             weight = f"{memory.importance:g}{' pinned' if memory.pinned else ''}"
-            table.add_row(memory.id, since, weight, str(memory.status), memory.content)
+            table.add_row(memory.id, since, weight, str(memory.status), Text(memory.content))
         Console().print(table if known else "Nothing is known.")
 
     settings.show(known, render)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from tenuto.surfaces.cli.shared import Settings, for_user, moment, read_text
 
@@ -62,8 +63,8 @@ def recall(
         for name in ("score", "when", "kind", "what", *(["why"] if why else [])):
             table.add_column(name, justify="right" if name == "score" else "left", overflow="fold")
         for hit in hits:
-            cells = [f"{hit.score:.2f}", f"{hit.at:%Y-%m-%d}", str(hit.kind), hit.text]
-            table.add_row(*cells, *([str(hit.why)] if why else []))
+            cells: list[str | Text] = [f"{hit.score:.2f}", f"{hit.at:%Y-%m-%d}", str(hit.kind), Text(hit.text)]
+            table.add_row(*cells, *([Text(str(hit.why))] if why else []))
         Console().print(table if hits else "Nothing found.")
 
     settings.show(list(hits), render)

@@ -1,4 +1,4 @@
-"""``tenuto erase`` and ``tenuto vault encrypt | rotate | rewrap | recovery``."""
+"""``tenuto erase``, ``tenuto undo`` and ``tenuto vault encrypt | rotate | rewrap | recovery``."""
 
 from __future__ import annotations
 
@@ -13,32 +13,39 @@ from rich.progress import Progress
 from tenuto.errors import InputError
 from tenuto.privacy.erase import read_proof
 from tenuto.privacy.keys import FileKeys
-from tenuto.surfaces.cli.shared import Settings
+from tenuto.surfaces.cli.shared import Settings, moment
 
 KEYS = click.option("--keys", metavar="file:PATH", envvar="TENUTO_KEYS", required=True, help="The keys of the store.")
 
 
 @click.command()
 @click.argument("user")
+@click.option("--memory", metavar="ID", help="Erase only this memory.")
+@click.option("--message", metavar="ID", help="Erase only this message, and what came of it.")
+@click.option("--session", metavar="ID", help="Erase only this session, and what came of it.")
+@click.option("--source", metavar="NAME", help="Erase only what this source brought in, and what came of it.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--proof", type=click.Path(dir_okay=False, path_type=Path), help="Write the proof to this file.")
 @click.option(
     "--verify", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Check a proof; erases nothing."
 )
 @click.pass_obj
-def erase(settings: Settings, user: str, yes: bool, proof: Path | None, verify: Path | None) -> None:
-    """Erase everything of USER, for good. To hide a single memory, use forget."""
+def erase(
+    settings: Settings, /, user: str, yes: bool, proof: Path | None, verify: Path | None, **part: str | None
+) -> None:
+    """Erase everything of USER, or one part, for good. To hide a single memory, use forget."""
     with settings.store(background=False) as store:
         memory = store.user(user)
         if verify is not None:
             problems = memory.verify_erasure(read_proof(verify.read_bytes()))
             settings.show(
-                {"problems": problems}, lambda: click.echo("\n".join(problems) or "Nothing of this user is left.")
+                {"problems": problems}, lambda: click.echo("\n".join(problems) or "Nothing of what was erased is left.")
             )
             sys.exit(1 if problems else 0)
         if not yes:
-            click.confirm(f"Erase everything of {user}? This cannot be undone", abort=True)
-        done = memory.erase()
+            named = [f"{kind} {id}" for kind, id in part.items() if id is not None]
+            click.confirm(f"Erase {' and '.join(named) or 'everything'} of {user}? This cannot be undone", abort=True)
+        done = memory.erase(**part)
     if proof is not None:
         proof.write_bytes(msgspec.json.format(msgspec.json.encode(done), indent=2))
 
@@ -50,6 +57,30 @@ def erase(settings: Settings, user: str, yes: bool, proof: Path | None, verify: 
 
     settings.show(done, render)
     sys.exit(0 if done.complete else 1)
+
+
+@click.command()
+@click.argument("source")
+@click.option("-u", "--user", default="me", show_default=True, envvar="TENUTO_USER", help="Whose memory.")
+@click.option("--since", metavar="TIME", help="Only what arrived since then: 2026-03-01T12:30+01:00.")
+@click.option("--yes", is_flag=True, help="Do it. Without it, only tell what would go.")
+@click.pass_obj
+def undo(settings: Settings, source: str, user: str, since: str | None, yes: bool) -> None:
+    """Take back everything that SOURCE brought in, and what came of it. Shows what would go unless --yes is given."""
+    with settings.store(background=False) as store:
+        done = store.user(user).undo(source, moment(since), preview=not yes)
+        if yes:
+            store.settle()
+
+    def render() -> None:
+        said = ", ".join(f"{count} {table}" for table, count in done.removed.items()) or "nothing"
+        click.echo(f"{'Gone' if yes else 'Would go'}: {said}. {done.restored} memories hold again.")
+        for content in done.sample:
+            click.echo(f"  - {content}")
+        if not yes and done.removed:
+            click.echo("Nothing was changed. Add --yes to do it.")
+
+    settings.show(done, render)
 
 
 @click.group()

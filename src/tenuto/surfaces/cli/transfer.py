@@ -70,7 +70,8 @@ def import_(
             raise InputError("Say what to import: tenuto import PATH.", code="path_missing")
         elif dry_run:
             found = memory.estimate_import(path, format=format_, me=me, timezone=timezone)
-            found.price = None if price is None else round(found.model_tokens / 1e6 * price, 2)
+            if price is not None:
+                found.price = round(found.model_tokens / 1e6 * price, 2)
             settings.show(found, lambda: _estimate(found))
         else:
             done = _run(memory, path, format_, me, timezone, vouch, not no_extract)
@@ -137,7 +138,13 @@ def _estimate(found: Estimate) -> None:
     if found.oldest and found.newest:
         click.echo(f"  said between {found.oldest:%Y-%m-%d} and {found.newest:%Y-%m-%d}, {found.threads:,} threads")
     click.echo(f"  about {found.tokens:,} tokens, {found.disk_bytes / 1e6:,.0f} MB on disk")
-    click.echo(f"  a model would read {found.model_tokens:,} tokens" + (f", {found.price:.2f}" if found.price else ""))
+    if found.embedding_seconds is not None:
+        click.echo(f"  embedding takes about {_duration(found.embedding_seconds)} here, in the background")
+    if not found.model_tokens:
+        click.echo("  no model reads it, so it costs nothing")
+    else:
+        cost = f"{found.price:,.2f}" if found.price is not None else "give --price PER_MILLION to price it"
+        click.echo(f"  the model would read {found.model_tokens:,} tokens: {cost}")
     if found.speakers:
         top = sorted(found.speakers.items(), key=lambda pair: -pair[1])[:8]
         click.echo("  speakers: " + ", ".join(f"{name} ({count:,})" for name, count in top))
@@ -145,6 +152,12 @@ def _estimate(found: Estimate) -> None:
         click.echo(f"  skipped {skip.where}: {skip.why}")
     if found.skipped > 10:
         click.echo(f"  … {found.skipped:,} skipped in all")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 @click.command()

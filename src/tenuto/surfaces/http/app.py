@@ -6,10 +6,12 @@ its SDK) and said so at ``/health``.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -21,6 +23,7 @@ from starlette.routing import Route
 from tenuto.access.door import Door
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
+from tenuto.identity.link import Courier
 from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
@@ -28,7 +31,10 @@ from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
 from tenuto.surfaces.http.verbs import (
+    channels,
+    hands,
     health,
+    identity,
     learning,
     listings,
     memory,
@@ -38,6 +44,7 @@ from tenuto.surfaces.http.verbs import (
     talk,
     time,
     transfer,
+    workflows,
 )
 from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
@@ -45,8 +52,8 @@ from tenuto.surfaces.web import actions, pages
 
 ROUTERS = (
     health.routes, talk.routes, memory.routes, time.routes,
-    listings.routes, privacy.routes, transfer.routes, learning.routes, events.routes, seeds.routes,
-    operator.routes,
+    listings.routes, privacy.routes, privacy.operator, transfer.routes, identity.routes, learning.routes,
+    workflows.routes, hands.routes, events.routes, channels.routes, seeds.routes, operator.routes,
 )  # fmt: skip
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
@@ -61,31 +68,47 @@ def create_app(
     hosts: Iterable[str] = LOOPBACK,
     limiter: Limiter | None = None,
     upstream: Upstream | None = None,
+    courier: Courier | None = None,
+    webhook_secret: str | None = None,
+    counts: str | None = None,
 ) -> FastAPI:
     """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered.
 
-    ``upstream``: where the memory proxy sends chats; without one there is no proxy.
+    ``upstream``: where the memory proxy sends chats; without one there is no proxy. ``courier``: carries the codes that
+    prove an address. ``webhook_secret``: what webhooks sign with. ``counts``: a folder that the processes of one server
+    share for their metrics.
     """
-    metrics = Metrics(os.getpid())
+    metrics = Metrics(os.getpid(), Path(counts) if counts else None)
     door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
     proxy = proxy_of(store, upstream) if upstream is not None else None
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.feed = events.Feed(store, metrics)
+        feed = app.state.feed = events.Feed(store, metrics)
+        loop = asyncio.get_running_loop()
+
+        def recheck() -> None:
+            loop.call_soon_threadsafe(feed.recheck)
+
+        door.on_forget = recheck
         async with contextlib.AsyncExitStack() as stack:
             if mcp is not None:
                 await stack.enter_async_context(mcp.running())
             if proxy is not None:
                 stack.push_async_callback(proxy.aclose)
+            leaving = asyncio.create_task(metrics.leave_often())
             yield
-            app.state.feed.stop()
+            leaving.cancel()
+            metrics.leave()
+            door.on_forget = lambda: None
+            feed.stop()
 
     app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
         redirect_slashes=False,
     )  # fmt: skip
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
+    app.state.courier, app.state.webhook_secret = courier, webhook_secret
     for routes in ROUTERS:
         app.include_router(routes)
     app.include_router(pages.routes)

@@ -6,7 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
+from tenuto.privacy.audit import checked_head
 from tenuto.privacy.erase import Proof
+from tenuto.records.audit import AuditHead
+from tenuto.records.identity import MergePlan
 
 
 def _without_nul(value: str) -> str:
@@ -102,6 +105,7 @@ class Switch(Body):
 class OutreachChange(Body):
     on: bool | None = None
     made: bool = Field(False, description="Contact was made just now.")
+    timezone: str | None = Field(None, max_length=64, description="Where the user lives.", examples=["Europe/Rome"])
 
 
 class Retention(Body):
@@ -112,8 +116,29 @@ class Trial(Body):
     dry_run: bool = Field(False, description="Change nothing; only tell what would be done.")
 
 
+class OfUser(Body):
+    user: Name | None = Field(None, description="Whose; any user's if left out.", examples=["ana"])
+
+
+class CurateMany(OfUser):
+    dry_run: bool = False
+
+
 class Erase(Body):
     user: str = Field(description="The user's id once more: erasing cannot be undone.", examples=["ana"])
+    memory: Name | None = Field(None, description="Only this memory.")
+    message: Name | None = Field(None, description="Only this message and what came of it; our id or yours.")
+    session: Name | None = Field(None, description="Only this session and what came of it; our id or yours.")
+    source: Name | None = Field(None, description="Only what this source brought in and what came of it.")
+
+    def part(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"user"})
+
+
+class Undo(Body):
+    source: Name = Field(min_length=1, examples=["import:imp_x", "email:quoted"])
+    since: AwareDatetime | None = Field(None, description="When it began to arrive; without it, all of it.")
+    preview: bool = Field(False, description="Only tell what would go.")
 
 
 class ErasureProof(Body):
@@ -124,10 +149,28 @@ class ErasureProof(Body):
     left: dict[str, int]
     key_destroyed: bool | None
     files_clean: bool
+    subject: str = ""
+    audit_count: int = 0
+    audit_head: str = ""
+    part: str = ""
+    ids: dict[str, list[Name]] = Field(default_factory=dict)
     digest: str
 
     def record(self) -> Proof:
         return Proof(**self.model_dump())
+
+
+class KnownHead(Body):
+    at: AwareDatetime
+    chains: dict[str, tuple[int, str]]
+    digest: str
+
+    def record(self) -> AuditHead:
+        return checked_head(AuditHead(**self.model_dump()))
+
+
+class VerifyAudit(Body):
+    head: KnownHead | None = Field(None, description="What `GET /api/audit/head` gave earlier.")
 
 
 class Remember(Body):
@@ -142,6 +185,7 @@ class Remember(Body):
     should_not_do: str | None = None
     at: AwareDatetime | None = None
     source: Name = "direct"
+    message: Name | None = Field(None, description="Where it was said, by your id or ours: becomes the evidence.")
 
 
 class Given(Body):
@@ -227,6 +271,29 @@ class Unlink(Body):
 
 class ConfirmLink(Unlink):
     code: Name = Field(examples=["123456"])
+
+
+class Link(Unlink):
+    merge: bool = Field(False, description="To join the account that the address belongs to.")
+    by_caller: bool = Field(False, description="An app carries the code itself; needs an app key.")
+
+
+class ShownPlan(Body):
+    """A plan as it was shown. Only who, where and the digest count; the rest is worked out anew."""
+
+    user: Name
+    other: Name
+    channel: Name
+    address: Name
+    challenge_id: Name
+    counts: dict[str, int] = Field(default_factory=dict, max_length=100)
+    conflicts: list[str] = Field(default_factory=list, max_length=10_000)
+    addresses: list[Name] = Field(default_factory=list, max_length=1000)
+    digest: Name
+
+    def record(self) -> MergePlan:
+        plain = self.model_dump()
+        return MergePlan(**{**plain, "conflicts": tuple(self.conflicts), "addresses": tuple(self.addresses)})
 
 
 class OutcomeTried(Body):

@@ -18,10 +18,11 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.access.door import Door
+from tenuto.acting import acting
 from tenuto.policy import ServerPolicy
 from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey, KeyKind
@@ -31,6 +32,7 @@ from tenuto.surfaces.http.routing import too_many, wait
 COOKIE = "tenuto"
 SAFE = ("GET", "HEAD", "OPTIONS")
 CSRF_HEADER = "x-csrf-token"
+SURFACES = {"api": "api", "mcp": "mcp", "v1": "proxy"}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto", error="invalid_token"'}
 HEADERS = {
@@ -45,6 +47,8 @@ HEADERS = {
         "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
 }
+
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 def csrf_token(secret: str) -> str:
@@ -83,7 +87,8 @@ class Guard:
         except Refused as refused:
             await from_refusal(refused)(scope, receive, hardened)
             return
-        await self.app(scope, _Body(receive, self._policy).receive, hardened)
+        with acting(_actor(scope, state["key"])):
+            await self.app(scope, _Body(receive, self._policy).receive, hardened)
 
     def _check_host(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -164,13 +169,18 @@ class _Body:
         return message
 
 
+def _actor(scope: Scope, key: ApiKey | None) -> str:
+    """Who it is, for the audit log: which door, and which key. Never a user's id or a secret."""
+    first = scope["path"].split("/", 2)[1]
+    return f"{SURFACES.get(first, 'page')}:{key.id if key is not None else 'nobody'}"
+
+
 def _hardened(send: Send) -> Send:
     async def hardened(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                if name not in headers:
-                    headers[name] = value
+            given = list(message.get("headers", ()))
+            present = {name.lower() for name, _ in given}
+            message = {**message, "headers": [*given, *(one for one in _RAW if one[0] not in present)]}
         await send(message)
 
     return hardened

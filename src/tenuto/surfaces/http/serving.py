@@ -12,6 +12,7 @@ import multiprocessing
 import signal
 import socket
 import sys
+import tempfile
 import threading
 from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
@@ -24,9 +25,10 @@ from tenuto import engine, settings
 from tenuto.access import keys
 from tenuto.access.decide import usable
 from tenuto.engine import Tenuto
-from tenuto.errors import InputError
+from tenuto.errors import InputError, SettingError
 from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.records.access import KeyKind
+from tenuto.surfaces.adapters.delivery import Smtp
 from tenuto.surfaces.http.app import create_app
 from tenuto.surfaces.http.guard import LOOPBACK
 from tenuto.surfaces.http.protocol import patient_for
@@ -55,6 +57,8 @@ class Serving:
     logs: bool = True
     upstream: Upstream | None = None
     """Where the memory proxy sends chats."""
+    counts: str | None = None
+    """A folder that the processes share for their metrics."""
     workflows: tuple[str, ...] = ()
     """Files of workflow definitions."""
     options: tuple[tuple[str, Any], ...] = ()
@@ -78,6 +82,22 @@ def upstream_of(openai: str | None, anthropic: str | None) -> Upstream | None:
     if openai is None and anthropic is None:
         return None
     return Upstream(openai=openai, anthropic=anthropic, key=settings.connection("upstream_key"))
+
+
+def courier() -> Smtp | None:
+    """Who carries codes to addresses: the mail server that the operator named in ``TENUTO_SMTP``."""
+    place = settings.connection("smtp")
+    if place is None:
+        return None
+    host, _, port = place.partition(":")
+    if not host or (port and not port.isdigit()):
+        raise SettingError(f"TENUTO_SMTP takes HOST or HOST:PORT, not {place!r}.")
+    sender = settings.connection("smtp_sender") or f"tenuto@{host}"
+    password = settings.connection("smtp_password")
+    return Smtp(
+        host=host, port=int(port or 587), sender=sender, user=sender if password else None, password=password,
+        tls=int(port or 587) != 25,
+    )  # fmt: skip
 
 
 def open_store(serving: Serving) -> Tenuto:
@@ -141,6 +161,11 @@ def run_one(serving: Serving, listener: socket.socket, store: Tenuto | None = No
 
 def run_many(serving: Serving, listener: socket.socket) -> None:
     """Serve in several processes; start again what dies; stop all when told to."""
+    with tempfile.TemporaryDirectory(prefix="tenuto-counts-") as folder:
+        _run_many(replace(serving, counts=folder), listener)
+
+
+def _run_many(serving: Serving, listener: socket.socket) -> None:
     context = multiprocessing.get_context("spawn")
     stopping = threading.Event()
 
@@ -173,7 +198,10 @@ def _start(context: Any, serving: Serving, listener: socket.socket) -> BaseProce
 
 def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
     policy = store.deps.policy.server
-    app = create_app(store, hosts=serving.hosts, limiter=limiter(serving.redis), upstream=serving.upstream)
+    app = create_app(
+        store, hosts=serving.hosts, limiter=limiter(serving.redis), upstream=serving.upstream, courier=courier(),
+        webhook_secret=settings.connection("webhook_secret"), counts=serving.counts,
+    )  # fmt: skip
     config = uvicorn.Config(
         app,
         http=patient_for(policy.header_wait.total_seconds()),

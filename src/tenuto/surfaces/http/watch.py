@@ -1,68 +1,125 @@
 """Logs without content and metrics without names: method, route, status, time, key id. Never a path, a query or a body.
 
-Metrics are counted here in a few dictionaries and printed in Prometheus' text form. One process, one registry: with
-several workers, each answers for itself under its own ``process`` label.
+Metrics are counted here in a few dictionaries and printed in Prometheus' text form, by the label ``process``. Several
+worker processes share a folder: each leaves its counts there every few seconds, and whichever is asked prints those of
+all, so that a scrape sees the whole server whoever answers it. A worker that died keeps its counts and loses its
+gauges: counters never fall.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import os
 import threading
 import time
-from collections import defaultdict
+from bisect import bisect_left
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOG = logging.getLogger("tenuto.http")
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+LEFT_EVERY = 5.0
+"""Seconds between the times that a process leaves its counts for the others."""
+
+
+class Counts(msgspec.Struct):
+    """What one process has counted: requests by (method, route, status), and of each route how many ended within each
+    bound and not within the one before, with the sum of their seconds at the end."""
+
+    process: int
+    requests: dict[str, int] = {}
+    seconds: dict[str, list[float]] = {}
+    gauges: dict[str, float] = {}
 
 
 class Metrics:
-    """Counts of requests and how long they took."""
+    """Counts of requests and how long they took. ``folder``: where the processes of one server leave theirs."""
 
-    def __init__(self, process: int) -> None:
-        self._process = process
+    def __init__(self, process: int, folder: Path | None = None) -> None:
         self._lock = threading.Lock()
-        self._requests: dict[tuple[str, str, int], int] = defaultdict(int)
-        self._seconds: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * (len(BOUNDS) + 2))
-        self.gauges: dict[str, float] = {"streams_open": 0, "requests_open": 0}
+        self._folder = folder
+        self._own = Counts(process, gauges={"streams_open": 0, "requests_open": 0})
 
     def record(self, method: str, route: str, status: int, seconds: float) -> None:
+        labels = f'method="{method}",route="{route}"'
+        named = f'{labels},status="{status}"'
         with self._lock:
-            self._requests[method, route, status] += 1
-            row = self._seconds[method, route]
-            for place, bound in enumerate(BOUNDS):
-                if seconds <= bound:
-                    row[place] += 1
-            row[-2] += 1
+            self._own.requests[named] = self._own.requests.get(named, 0) + 1
+            row = self._own.seconds.setdefault(labels, [0.0] * (len(BOUNDS) + 2))
+            row[bisect_left(BOUNDS, seconds)] += 1
             row[-1] += seconds
 
     def add(self, gauge: str, by: int) -> None:
         with self._lock:
-            self.gauges[gauge] += by
+            self._own.gauges[gauge] += by
+
+    def leave(self) -> None:
+        """Write this process's counts to where the others find them."""
+        if self._folder is None:
+            return
+        with self._lock:
+            content = msgspec.json.encode(self._own)
+        part = self._folder / f"{self._own.process}.part"
+        part.write_bytes(content)
+        part.replace(part.with_suffix(".json"))
+
+    async def leave_often(self) -> None:
+        """Until cancelled."""
+        while self._folder is not None:
+            self.leave()
+            await asyncio.sleep(LEFT_EVERY)
+
+    def all(self) -> list[Counts]:
+        """The counts of every process of this server, this one's first."""
+        with self._lock:
+            found = [msgspec.json.decode(msgspec.json.encode(self._own), type=Counts)]
+        for path in sorted(self._folder.glob("*.json")) if self._folder is not None else ():
+            if path.stem != str(self._own.process):
+                other = msgspec.json.decode(path.read_bytes(), type=Counts)
+                found.append(other if _alive(other.process) else msgspec.structs.replace(other, gauges={}))
+        return found
 
     def text(self, more: dict[str, float]) -> str:
-        """Prometheus' text form."""
-        with self._lock:
-            requests, seconds = dict(self._requests), {key: list(row) for key, row in self._seconds.items()}
-            gauges = {**self.gauges, **more}
-        own = f'process="{self._process}"'
+        """Prometheus' text form; ``more`` are gauges of the store, the same whoever is asked."""
+        every = self.all()
         lines = ["# TYPE tenuto_requests_total counter"]
-        for (method, route, status), count in sorted(requests.items()):
-            lines.append(f'tenuto_requests_total{{{own},method="{method}",route="{route}",status="{status}"}} {count}')
+        for one in every:
+            own = f'process="{one.process}"'
+            lines += [f"tenuto_requests_total{{{own},{labels}}} {n}" for labels, n in sorted(one.requests.items())]
         lines.append("# TYPE tenuto_request_seconds histogram")
-        for (method, route), row in sorted(seconds.items()):
-            labels = f'{own},method="{method}",route="{route}"'
-            for place, bound in enumerate(BOUNDS):
-                lines.append(f'tenuto_request_seconds_bucket{{{labels},le="{bound}"}} {row[place]:g}')
-            lines.append(f'tenuto_request_seconds_bucket{{{labels},le="+Inf"}} {row[-2]:g}')
-            lines.append(f"tenuto_request_seconds_count{{{labels}}} {row[-2]:g}")
-            lines.append(f"tenuto_request_seconds_sum{{{labels}}} {row[-1]:.6f}")
-        for name, value in sorted(gauges.items()):
-            lines += [f"# TYPE tenuto_{name} gauge", f"tenuto_{name}{{{own}}} {value:g}"]
+        for one in every:
+            for labels, row in sorted(one.seconds.items()):
+                lines += _histogram(f'process="{one.process}",{labels}', row)
+        for name in sorted({name for one in every for name in one.gauges}):
+            lines.append(f"# TYPE tenuto_{name} gauge")
+            lines += [f'tenuto_{name}{{process="{one.process}"}} {one.gauges[name]:g}' for one in every if one.gauges]
+        for name, value in sorted(more.items()):
+            lines += [f"# TYPE tenuto_{name} gauge", f"tenuto_{name} {value:g}"]
         return "\n".join(lines) + "\n"
+
+
+def _histogram(labels: str, row: list[float]) -> list[str]:
+    within = list(accumulate(row[:-1]))
+    bounds = zip((*BOUNDS, "+Inf"), within, strict=True)
+    lines = [f'tenuto_request_seconds_bucket{{{labels},le="{bound}"}} {ended:g}' for bound, ended in bounds]
+    lines.append(f"tenuto_request_seconds_count{{{labels}}} {within[-1]:g}")
+    return [*lines, f"tenuto_request_seconds_sum{{{labels}}} {row[-1]:.6f}"]
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Watch:

@@ -15,7 +15,7 @@ from math import ceil, floor
 from markupsafe import Markup
 
 WIDTH, HEIGHT = 720, 240
-LEFT, RIGHT, TOP, BOTTOM = 34, 96, 14, 26
+LEFT, RIGHT, TOP, BOTTOM = 56, 96, 14, 26
 LABEL_GAP = 15
 AtTime = Callable[[datetime], float]
 AtValue = Callable[[float], float]
@@ -76,12 +76,13 @@ def _line(one: Series, number: int, x: AtTime, y: AtValue, end: float) -> Markup
 
 
 def _grid(low: float, high: float, y: AtValue) -> Markup:
-    rows = [low, (low + high) / 2, high]
+    steps = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+    step = next((one for one in steps if (high - low) / one <= 4), (high - low) / 4)
+    rows = [low + step * n for n in range(int((high - low) / step + 1e-9) + 1)]
     return Markup("").join(
         Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>'
-            '<text class="tick" x="{}" y="{:.1f}">{:g}</text>'
-        ).format(LEFT, WIDTH - RIGHT, y(value), y(value), LEFT - 8, y(value) + 4, value)
+            '<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text class="tick" x="{}" y="{:.1f}">{}</text>'
+        ).format(LEFT, WIDTH - RIGHT, y(value), y(value), LEFT - 8, y(value) + 4, f"{value:g}".replace("-", "−"))
         for value in rows
     )
 
@@ -143,6 +144,42 @@ def stack(parts: Sequence[tuple[str, int]], total: int, title: str) -> Markup:
         )
         place += width
     return _svg(drawn, WIDTH, 18, title, "stack")
+
+
+def bars(values: Sequence[tuple[datetime, float]], title: str, height: int = 150) -> Markup:
+    """One bar a day, the days without one left empty, with the largest value at the side."""
+    if not values:
+        return Markup("")
+    first, last = min(at for at, _ in values), max(at for at, _ in values)
+    days, most = (last - first).days + 1, max(max(value for _, value in values), 1.0)
+    room = (WIDTH - LEFT - 8) / max(days, 7)
+    floor_y = height - BOTTOM
+    parts = [
+        Markup('<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(LEFT, WIDTH - 8, y, y)
+        for y in (TOP, floor_y)
+    ]
+    for y, value in ((TOP, most), (floor_y, 0.0)):
+        parts.append(Markup('<text class="tick" x="{}" y="{}">{}</text>').format(LEFT - 8, y + 4, _short(value)))
+    for at, value in values:
+        x, tall = LEFT + room * (at - first).days, (floor_y - TOP) * value / most
+        parts.append(
+            Markup(
+                '<rect class="part p0" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" rx="2">'
+                "<title>{:%-d %b %Y}: {:,.0f}</title></rect>"
+            ).format(x + room * 0.15, floor_y - tall, room * 0.7, max(tall, 1.0), at, value)
+        )
+    for at in dict.fromkeys((first, last)):
+        x = LEFT + room * ((at - first).days + 0.5)
+        parts.append(Markup('<text class="tick date" x="{:.1f}" y="{}">{:%-d %b}</text>').format(x, height - 6, at))
+    return _svg(parts, WIDTH, height, title)
+
+
+def _short(value: float) -> str:
+    """12,345 as 12k."""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g}{unit}"
+    return f"{value:.0f}"
 
 
 def meter(value: float, high: float = 10.0) -> Markup:

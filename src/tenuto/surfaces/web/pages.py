@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -256,9 +256,11 @@ def waiting(request: Request, person: Viewer) -> Response:
 
 
 @routes.get("/u/{user}/privacy", **page_needs(Need.READ))
-def privacy(request: Request, person: Viewer, cursor: str | None = None) -> Response:
-    """What is kept, for how long, and the log of what happened."""
-    log = person.page("events", limit=40, cursor=cursor)
+def privacy(
+    request: Request, person: Viewer, before: Annotated[int | None, Query(ge=1, le=2**53)] = None, verify: Text = ""
+) -> Response:
+    """What is kept, for how long, and who changed or read what."""
+    log = person.audit(before=before, limit=40)
     rules = person.retention()
     days = None if rules.purge_text is None else rules.purge_text / timedelta(days=1)
     return show(
@@ -269,8 +271,9 @@ def privacy(request: Request, person: Viewer, cursor: str | None = None) -> Resp
         stats=person.stats(),
         rules=rules,
         days=days,
-        log=log.items,
-        next=log.next,
+        log=log,
+        next=log[-1].n if len(log) == 40 and log[-1].n > 1 else None,
+        report=person.verify_audit() if verify else None,
         plan=person.purge(dry_run=True),
     )
 
@@ -301,11 +304,31 @@ def system_page(request: Request, secret: str | None = None) -> Response:
         failed=store.jobs("failed", limit=20),
         jobs=store.jobs(limit=12),
         parts=store.examine(),
+        **_costs(store),
         made=made,
         usable={key.id: usable(key, now) for key in made},
         secret=secret,
         own=request.state.key.id,
     )
+
+
+COSTED = 1000
+"""Users whose costs the page adds up; ``store.costs()`` adds up everybody's."""
+
+
+def _costs(store: Tenuto) -> dict[str, Any]:
+    """Tokens and money of the model, day by day."""
+    days = store.costs(most=COSTED)
+    bars = [(datetime.fromisoformat(day).replace(tzinfo=UTC), spent["tokens"]) for day, spent in days.items()]
+    today = days.get(f"{store.deps.clock():%Y-%m-%d}", {"tokens": 0, "money": 0.0})
+    priced = bool(store.deps.policy.memory.model_input_price or store.deps.policy.memory.model_output_price)
+    return {
+        "model": store.deps.model.name if store.deps.model is not None else None,
+        "cost_chart": charts.bars(bars[-30:], "Tokens of the model, day by day"),
+        "spent": {"today": today, "all": {name: sum(day[name] for day in days.values()) for name in today}},
+        "priced": priced,
+        "costed": COSTED if len(store.deps.store.users(limit=COSTED + 1)) > COSTED else None,
+    }
 
 
 @routes.get("/sign-in", **page_needs(Need.PUBLIC))

@@ -102,17 +102,25 @@ def parse_json(source: Source, options: Options) -> Iterator[Parsed]:
 
 def _item(item: Any, where: str, made: Made, options: Options) -> Iterator[Parsed]:
     """One message, or a conversation with a list of them."""
-    row = {str(key).lower(): value for key, value in mapping(item).items()}
+    row = _lower(item)
     if not isinstance(row.get("messages"), list):
         yield _message(row, where, made, options, None)
         return
     thread = _of(row, (*THREAD, "id", "title")) or where
     at = next((row[name] for name in TIME if row.get(name)), None)
     for number, message in enumerate(listing(row["messages"]), 1):
-        inner = {str(key).lower(): value for key, value in mapping(message).items()}
+        inner = dict(_lower(message))
         if at is not None and not any(inner.get(name) for name in TIME):
             inner["at"] = at
         yield _message(inner, f"{where}, message {number}", made, options, thread)
+
+
+def _lower(item: Any) -> dict[str, Any]:
+    """A row with the names of its fields in small letters, which they mostly are."""
+    row = mapping(item)
+    if all(type(key) is str and key.islower() for key in row):
+        return row
+    return {str(key).lower(): value for key, value in row.items()}
 
 
 def recognise_csv(source: Source) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import Response
+from pydantic import AwareDatetime
 
 from tenuto.access.decide import Need
 from tenuto.records.workflow import Outcome
@@ -21,6 +22,6 @@ def record_outcome(person: Person, body: bodies.OutcomeTried) -> Response:
 
 
 @routes.get("/learner/{track}", response_model=LearnerProfile, **needs(Need.READ))
-def learner(person: Person, track: str) -> Response:
-    """What the person masters in one track, replayed from the outcomes."""
-    return answer(person.learner(track))
+def learner(person: Person, track: str, at: AwareDatetime | None = None) -> Response:
+    """What the person masters in one track, now or at another time, replayed from the outcomes."""
+    return answer(person.learner(track, at=at))

@@ -11,6 +11,7 @@ from fastapi import Query, Request, Response
 from tenuto.access import keys
 from tenuto.access.decide import Need, check_mint
 from tenuto.errors import InputError
+from tenuto.lifecycle.care import CurateReport
 from tenuto.records.access import ApiKey, KeyKind, KeyScope
 from tenuto.records.operations import Job, JobStatus
 from tenuto.surfaces.http import bodies, names
@@ -41,6 +42,17 @@ class KeyMade:
 
     key: KeyShown
     secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCost:
+    tokens: float
+    money: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Count:
+    count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +120,48 @@ def revoke_key(request: Request, store: Store, id: str) -> Response:
 def settle(store: Store, body: bodies.Settle) -> Response:
     """Wait until background jobs are done, up to 30 seconds."""
     return answer(Settled(done=store.settle(timeout=30.0 if body.timeout is None else body.timeout)))
+
+
+@routes.get("/examine", response_model=list[dict[str, Any]], **needs(Need.ADMIN, about_user=False))
+def examine(store: Store) -> Response:
+    """What `tenuto doctor` says: one finding per part, each with `ok`, `what` and `detail`."""
+    return answer(store.examine())
+
+
+@routes.get("/check", response_model=list[str], **needs(Need.ADMIN, about_user=False))
+def check(store: Store) -> Response:
+    """What is wrong with the store, in words; empty when all is well."""
+    return answer(store.check())
+
+
+@routes.get("/unembedded", response_model=Count, **needs(Need.ADMIN, about_user=False))
+def unembedded(store: Store) -> Response:
+    """How many entries wait for a vector of the current model."""
+    return answer(Count(count=store.unembedded()))
+
+
+@routes.get("/costs", response_model=dict[str, DayCost], **needs(Need.ADMIN, about_user=False))
+def costs(store: Store, most: Annotated[int | None, Query(ge=1, le=10**6)] = None) -> Response:
+    """What the model cost on each of the last days (UTC), all users together, or the first `most`."""
+    return answer(store.costs(most=most))
+
+
+@routes.post("/curate", response_model=list[CurateReport], **needs(Need.ADMIN, about_user=False))
+def curate(store: Store, body: bodies.CurateMany) -> Response:
+    """Curate one user's memories, or everybody's; or only show the plans."""
+    return answer(store.curate(body.user, dry_run=body.dry_run))
+
+
+@routes.post("/jobs/{id}/retry", response_model=Job, **needs(Need.ADMIN, about_user=False, more=(404, 409)))
+def retry_job(store: Store, id: str, body: bodies.OfUser) -> Response:
+    """Put a failed or cancelled job back into the queue."""
+    return answer(store.retry_job(id, user=body.user))
+
+
+@routes.post("/jobs/{id}/cancel", response_model=Job, **needs(Need.ADMIN, about_user=False, more=(404, 409)))
+def cancel_job(store: Store, id: str, body: bodies.OfUser) -> Response:
+    """Take a waiting job out of the queue."""
+    return answer(store.cancel_job(id, user=body.user))
 
 
 @routes.get("/jobs", response_model=Listed[Job], **needs(Need.ADMIN, about_user=False))

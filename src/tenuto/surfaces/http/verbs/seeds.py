@@ -116,8 +116,12 @@ def as_message(message: Message, session_id: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_pin(memory: Memory, session_id: str, source: str | None = None) -> dict[str, Any]:
-    said = source or next((one.message_id for one in memory.evidence if one.message_id), None)
+def as_pin(person: UserMemory, memory: Memory, session_id: str) -> dict[str, Any]:
+    said = next((one.message_id for one in reversed(memory.evidence) if one.message_id), None)
+    if said is not None:
+        with person._deps.store.reading(person.id) as reader:
+            message = reader.get(Message, said)
+        said = message.external_id or said if message is not None else said
     return {
         "id": memory.id, "session_id": session_id, "content": memory.content, "source_message_id": said,
         "importance_score": memory.importance, "pin_type": memory.pin_kind or "manual", "created_at": memory.created_at,
@@ -185,9 +189,12 @@ def list_summaries(person: Named, session_id: str) -> Response:
 def create_pin(person: Named, body: CreatePin) -> Response:
     """Pin one thing to a session: it is in every context of it. Its score orders it among the pins."""
     session = session_of(person, body.session_id)
-    made = person.remember(body.content, pin=body.pin_type, session=session.id, importance=body.importance_score)
+    made = person.remember(
+        body.content, pin=body.pin_type, session=session.id, importance=body.importance_score,
+        message=body.source_message_id,
+    )  # fmt: skip
     pinned = person.edit(made.id, importance=body.importance_score)
-    return answer(as_pin(pinned, body.session_id, body.source_message_id), 201)
+    return answer(as_pin(person, pinned, body.session_id), 201)
 
 
 @routes.get("/memory/pins/{session_id}", response_model=Listed[SemanticPin], **needs(Need.READ))
@@ -196,7 +203,7 @@ def list_pins(person: Named, session_id: str) -> Response:
     session = session_of(person, session_id)
     found = [one for one in person.memories(pinned=True) if one.pin_session_id in (None, session.id)]
     ranked = sorted(found, key=lambda one: -one.importance)
-    return answer({"items": [as_pin(one, session_id) for one in ranked], "next": None})
+    return answer({"items": [as_pin(person, one, session_id) for one in ranked], "next": None})
 
 
 @routes.get("/memory/stats/{session_id}", response_model=MemoryStats, **needs(Need.READ))

@@ -63,8 +63,8 @@ def outreach(person: Person) -> Response:
 
 @routes.put("/outreach", response_model=Outreach, **needs(Need.WRITE))
 def set_outreach(person: Person, body: bodies.OutreachChange) -> Response:
-    """The user's switch, and a note that contact was made."""
-    return answer(person.outreach(on=body.on, made=body.made))
+    """The user's switch and time zone, and a note that contact was made."""
+    return answer(person.outreach(on=body.on, made=body.made, timezone=body.timezone))
 
 
 @routes.get("/retention", response_model=Rules, **needs(Need.READ))

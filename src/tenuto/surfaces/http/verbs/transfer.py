@@ -1,4 +1,4 @@
-"""Taking everything along, bringing something in, and the addresses that lead to a user."""
+"""Taking everything along, bringing something in, and what happened in between."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from starlette.concurrency import run_in_threadpool
 
 from tenuto.access.decide import Need
 from tenuto.errors import InputError
-from tenuto.records.identity import UserMerge
 from tenuto.records.operations import Event
-from tenuto.records.scope import Identity
 from tenuto.records.transfer import Import
-from tenuto.surfaces.http import bodies
-from tenuto.surfaces.http.answers import answer
+from tenuto.surfaces.http.answers import answer, encode
 from tenuto.surfaces.http.routing import Person, needs, router
+from tenuto.transfer.report import Estimate
 from tenuto.user import UserMemory
 
 routes = router("/api/users/{user}", "transfer")
@@ -30,13 +28,22 @@ FILE = {
 }
 
 
+FileName = Annotated[
+    str, Query(pattern=r"^[\w .()-]{1,200}$", description="The file's name; its ending tells the format.")
+]
+Me = Annotated[str, Query(max_length=256, description="The user's own names in the file, with commas between them.")]
+
+
 def exported(person: UserMemory, kind: str) -> Response:
     """Everything of one user as a file to keep."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"export.{kind}"
-        person.export(path)
+        counts = person.export(path)
         content = path.read_bytes()
-    headers = {"Content-Disposition": f'attachment; filename="tenuto-export.{kind}"'}
+    headers = {
+        "Content-Disposition": f'attachment; filename="tenuto-export.{kind}"',
+        "Tenuto-Counts": encode(counts).decode(),
+    }
     return Response(content, media_type=MEDIA[kind], headers=headers)
 
 
@@ -56,26 +63,55 @@ def _needs_file() -> dict[str, Any]:
 async def import_file(
     request: Request,
     person: Person,
-    name: Annotated[
-        str, Query(pattern=r"^[\w .()-]{1,200}$", description="The file's name; its ending tells the format.")
-    ] = "import.jsonl",
+    name: FileName = "import.jsonl",
     format: Annotated[str | None, Query(max_length=64)] = None,
-    me: Annotated[str, Query(max_length=256, description="The user's own name in the file.")] = "",
+    me: Me = "",
     timezone: Annotated[str, Query(max_length=64)] = "UTC",
+    vouch: Annotated[bool, Query(description="Vouch for all of it at once.")] = False,
+    extract: Annotated[bool, Query(description="Work out what the messages say.")] = True,
 ) -> Response:
     """Bring in earlier talk or memories. What others said in it waits until the user vouches for it."""
-    if name.strip(" .") == "":
-        raise InputError("Give the file a name.", code="name_empty")
     content = await request.body()
-    return await run_in_threadpool(_imported, person, content, Path(name).name, format, me, timezone)
+    options = {"format": format, "me": _names(me), "timezone": timezone, "vouch": vouch, "extract": extract}
+    return await run_in_threadpool(_imported, person, content, _file_name(name), options)
 
 
-def _imported(person: UserMemory, content: bytes, name: str, format: str | None, me: str, timezone: str) -> Response:
+def _imported(person: UserMemory, content: bytes, name: str, options: dict[str, Any]) -> Response:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
-        done = person.import_file(path, format=format, me=[me] if me else [], timezone=timezone)
-    return answer(done, 201)
+        return answer(person.import_file(path, **options), 201)
+
+
+def _file_name(given: str) -> str:
+    if given.strip(" .") == "":
+        raise InputError("Give the file a name.", code="name_empty")
+    return Path(given).name
+
+
+def _names(me: str) -> list[str]:
+    return [one.strip() for one in me.split(",") if one.strip()]
+
+
+@routes.post("/imports/estimate", response_model=Estimate, **_needs_file())
+async def estimate_import(
+    request: Request,
+    person: Person,
+    name: FileName = "import.jsonl",
+    format: Annotated[str | None, Query(max_length=64)] = None,
+    me: Me = "",
+    timezone: Annotated[str, Query(max_length=64)] = "UTC",
+) -> Response:
+    """What an import would bring, from when, and what it would cost; nothing is written."""
+    content = await request.body()
+    return await run_in_threadpool(_estimated, person, content, _file_name(name), format, me, timezone)
+
+
+def _estimated(person: UserMemory, content: bytes, name: str, format: str | None, me: str, timezone: str) -> Response:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        return answer(person.estimate_import(path, format=format, me=_names(me), timezone=timezone))
 
 
 @routes.get("/imports", response_model=list[Import], **needs(Need.READ))
@@ -98,33 +134,3 @@ def changes(
 ) -> Response:
     """What happened, in order, after the event with this number."""
     return answer(person.events(after=after, limit=limit))
-
-
-@routes.get("/identities", response_model=list[Identity], **needs(Need.READ))
-def identities(person: Person) -> Response:
-    """The addresses that lead to this user."""
-    return answer(person.identities())
-
-
-@routes.post("/identities/confirm", status_code=201, response_model=Identity, **needs(Need.WRITE))
-def confirm_link(person: Person, body: bodies.ConfirmLink) -> Response:
-    """Add the address that a code was sent to."""
-    return answer(person.confirm_link(body.channel, body.address, body.code, region=body.region), 201)
-
-
-@routes.post("/identities/unlink", response_model=Identity, **needs(Need.WRITE))
-def unlink(person: Person, body: bodies.Unlink) -> Response:
-    """Take an address away; whoever writes from it next is somebody new."""
-    return answer(person.unlink(body.channel, body.address, region=body.region))
-
-
-@routes.get("/user-merges", response_model=list[UserMerge], **needs(Need.READ))
-def user_merges(person: Person) -> Response:
-    """Accounts that were joined into this one, newest first."""
-    return answer(person.user_merges())
-
-
-@routes.post("/user-merges/{id}/undo", response_model=UserMerge, **needs(Need.WRITE))
-def unmerge_user(person: Person, id: str) -> Response:
-    """Give both accounts back as they were, plus what came since."""
-    return answer(person.unmerge_user(id))

@@ -1,0 +1,89 @@
+"""The load: raw HTTP/1.1 over kept connections, from a process of its own, so that asking costs little.
+
+    python -m bench.server.load '{"port": 8368, "secret": "tnk_…", "seconds": 10, "clients": 16, "mix": 0.1}'
+
+``mix`` is the share of ``observe``; the rest is ``recall``. Without a secret the bare endpoint is asked. Prints one
+line of JSON. The first second warms up and is not counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+WORDS = [
+    "coffee", "garden", "sister", "doctor", "project", "train", "book", "piano", "river", "winter", "recipe",
+    "holiday", "market", "window", "letter", "bridge", "candle", "forest", "harbour", "island", "jacket",
+    "kitchen", "lantern", "mountain", "notebook", "orchard", "pencil", "quarter", "ribbon", "saddle",
+]  # fmt: skip
+WARM = 1.0
+
+
+@dataclass
+class Load:
+    port: int
+    secret: str = ""
+    seconds: float = 10.0
+    clients: int = 16
+    users: int = 20
+    mix: float = 0.0
+    times: list[float] = field(default_factory=list)
+    statuses: dict[int, int] = field(default_factory=dict)
+
+    def request(self, dice: random.Random) -> bytes:
+        host = f"Host: 127.0.0.1:{self.port}\r\n"
+        if not self.secret:
+            return f"GET /bare HTTP/1.1\r\n{host}\r\n".encode()
+        text = " ".join(dice.choices(WORDS, k=5))
+        asked: tuple[str, dict[str, Any]] = ("recall", {"query": text, "limit": 10, "kinds": ["message"]})
+        verb, body = ("observe", {"text": text}) if dice.random() < self.mix else asked
+        content = json.dumps(body)
+        return (
+            f"POST /api/users/u{dice.randrange(self.users)}/{verb} HTTP/1.1\r\n{host}"
+            f"Authorization: Bearer {self.secret}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(content)}\r\n\r\n{content}"
+        ).encode()
+
+    async def one(self, number: int, begin: float, end: float) -> None:
+        dice = random.Random(number)
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        while (begun := time.perf_counter()) < end:
+            writer.write(self.request(dice))
+            status = await answer(reader)
+            if begun >= begin:
+                self.times.append(time.perf_counter() - begun)
+                self.statuses[status] = self.statuses.get(status, 0) + 1
+        writer.close()
+
+    async def run(self) -> None:
+        begin = time.perf_counter() + WARM
+        await asyncio.gather(*(self.one(number, begin, begin + self.seconds) for number in range(self.clients)))
+
+    def at(self, share: float) -> float:
+        ordered = sorted(self.times)
+        return ordered[min(int(len(ordered) * share), len(ordered) - 1)] * 1000 if ordered else 0.0
+
+
+async def answer(reader: asyncio.StreamReader) -> int:
+    """The status of one answer, read to its end."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
+    await reader.readexactly(length)
+    return int(head[9:12])
+
+
+def main() -> None:
+    load = Load(**json.loads(sys.argv[1]))
+    asyncio.run(load.run())
+    errors = sum(count for status, count in load.statuses.items() if status >= 400)
+    said = {"per_second": len(load.times) / load.seconds, "p50_ms": load.at(0.5), "p99_ms": load.at(0.99)}
+    print(json.dumps({**said, "errors": errors}))
+
+
+if __name__ == "__main__":
+    main()
