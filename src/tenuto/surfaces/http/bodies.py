@@ -153,7 +153,7 @@ class ErasureProof(Body):
     audit_count: int = 0
     audit_head: str = ""
     part: str = ""
-    ids: dict[str, list[str]] = Field(default_factory=dict)
+    ids: dict[str, list[Name]] = Field(default_factory=dict)
     digest: str
 
     def record(self) -> Proof:
