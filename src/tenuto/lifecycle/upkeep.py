@@ -172,14 +172,15 @@ def topic_mark(reader: Reader, persona: str | None) -> int:
 def _past(reader: Reader, persona: str | None, mark: int, now: datetime, deps: Deps) -> list[Message]:
     """The next messages that are old enough, up to whole sessions; none while the oldest session is not closed."""
     limit = now - deps.policy.summary.topic_after
-    listed = reader.find(Message, same("persona", persona), Where("seq", ">", mark), order="seq", limit=TOPIC_BATCH + 1)
+    later = same("persona", persona), Where("seq", ">", mark)
+    if not any(message.at <= limit for message in reader.find(Message, *later, order="seq", limit=1)):
+        return []
+    listed = reader.find(Message, *later, order="seq", limit=TOPIC_BATCH + 1)
     old: list[Message] = []
     for message in listed[:TOPIC_BATCH]:
         if message.at > limit:
             break
         old.append(message)
-    if not old:
-        return []
     last = reader.get(Session, old[-1].session_id)
     if (
         len(listed) <= TOPIC_BATCH
