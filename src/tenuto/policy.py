@@ -489,7 +489,7 @@ class QuarantinePolicy:
 
     window: timedelta = timedelta(hours=1)
     """Memories of one source that lie this close together are counted."""
-    least: int = 100
+    least: int = 300
     """Fewer than this many within a window are never held."""
     factor: float = 10.0
     """Times the usual number of a window that is too many."""

@@ -12,8 +12,10 @@ you". The operator's and confirmed words are never held. ``undo(source, since)``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 
 from tenuto.policy import QuarantinePolicy
 from tenuto.records.memory import Memory, Trust
@@ -23,23 +25,30 @@ MARK = "quarantine"
 REASON = "its source suddenly brings far more than usual: it waits for confirmation"
 
 
-def close_by(memories: Iterable[Memory], at: datetime, policy: QuarantinePolicy) -> int:
-    """How many of these were said within the window of a time."""
-    return sum(
-        any(abs(evidence.at - at) <= policy.window for evidence in memory.evidence[-1:]) or not memory.evidence
-        for memory in memories
-    )
+@dataclass(slots=True)
+class Pace:
+    """How fast one source has been bringing memories, as far as one transaction needs to know it."""
+
+    said: list[datetime]
+    """When the latest memories of the window were said; one that was written by hand counts by when it was written."""
+    most: int | None = None
+    """How many are allowed, once that had to be asked."""
 
 
-def usual(earlier: Iterable[Memory], policy: QuarantinePolicy) -> float:
-    """The mean number of memories in those windows of the past in which there were any."""
+def said_at(memory: Memory) -> datetime:
+    return memory.evidence[-1].at if memory.evidence else memory.created_at
+
+
+def close_by(said: Iterable[datetime], at: datetime, policy: QuarantinePolicy) -> int:
+    """How many of these lie within the window of a time."""
+    return sum(abs(one - at) <= policy.window for one in said)
+
+
+def most(earlier: Iterable[Memory], policy: QuarantinePolicy) -> int:
+    """How many a window may bring: a multiple of the mean of those windows of the past that brought any."""
     windows: dict[int, int] = {}
     for memory in earlier:
         window = int(memory.created_at.timestamp() // policy.window.total_seconds())
         windows[window] = windows.get(window, 0) + 1
-    return sum(windows.values()) / len(windows) if windows else 0.0
-
-
-def held(recent: int, earlier: Sequence[Memory], policy: QuarantinePolicy) -> bool:
-    """Whether one more is too many."""
-    return recent >= max(float(policy.least), policy.factor * usual(earlier, policy))
+    usual = sum(windows.values()) / len(windows) if windows else 0.0
+    return max(policy.least, ceil(policy.factor * usual))

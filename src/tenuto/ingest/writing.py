@@ -49,6 +49,7 @@ class Writing:
     vectors: dict[str, Vectors] = field(default_factory=dict)
     nearby: Nearby | None = None
     unembedded: bool = False
+    paces: dict[str, quarantine.Pace] = field(default_factory=dict)
 
     def event(self, kind: str, subject_kind: str, subject_id: str, *, actor: str = "user", **data: Any) -> None:
         """Tell what happened. Events carry no content."""
@@ -127,6 +128,8 @@ def settle(
         policy=writing.deps.policy.memory,
     )
     result, memory = _write(writing, candidate, decision, vector)
+    if result.act is Act.INSERTED and candidate.source in writing.paces:
+        writing.paces[candidate.source].said.append(candidate.at)
     if flood and result.act is Act.INSERTED and memory is not None:
         writing.event("memory.quarantined", "memory", memory.id, actor="system", reason="rate")
         result = replace(result, reason=quarantine.REASON)
@@ -139,14 +142,21 @@ def _flood(writing: Writing, candidate: Candidate) -> bool:
     if candidate.trust in quarantine.NEVER or candidate.status is Status.CANDIDATE:
         return False
     of_source, began = Where("source", "=", candidate.source), now - policy.window
-    if tx.count(Memory, of_source, Where("created_at", ">", began)) < policy.least:
+
+    def latest(most: int) -> list[datetime]:
+        found = tx.find(Memory, of_source, Where("created_at", ">", began), order="-created_at", limit=2 * most)
+        return [quarantine.said_at(one) for one in found]
+
+    pace = writing.paces.get(candidate.source)
+    if pace is None:
+        pace = writing.paces[candidate.source] = quarantine.Pace(latest(policy.least))
+    if quarantine.close_by(pace.said, candidate.at, policy) < policy.least:
         return False
-    recent = tx.find(Memory, of_source, Where("created_at", ">", began), order="created_at")
-    near = quarantine.close_by(recent, candidate.at, policy)
-    if near < policy.least:
-        return False
-    since = Where("created_at", ">", now - policy.history), Where("created_at", "<=", began)
-    return quarantine.held(near, tx.find(Memory, of_source, *since), policy)
+    if pace.most is None:
+        since = Where("created_at", ">", now - policy.history), Where("created_at", "<=", began)
+        pace.most = quarantine.most(tx.find(Memory, of_source, *since), policy)
+        pace.said = latest(pace.most)
+    return quarantine.close_by(pace.said, candidate.at, policy) >= pace.most
 
 
 def _held(candidate: Candidate) -> Candidate:
