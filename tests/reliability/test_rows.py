@@ -14,7 +14,7 @@ CONTROLS = [(row, words) for row in HERE for words in row.controls]
 
 @pytest.mark.parametrize("row", HERE, ids=lambda row: f"row {row.number}")
 def test_a_row_with_its_small_count(row: Row, tmp_path: Path) -> None:
-    measured = row.run(Work(count=row.gate, folder=tmp_path, seconds=60))
+    measured = row.run(Work(count=row.gate, folder=tmp_path, seconds=240))
     assert measured.bad == 0, measured.words
     assert measured.done >= row.gate, f"the time ran out: {measured.words}"
 
@@ -23,7 +23,7 @@ def test_a_row_with_its_small_count(row: Row, tmp_path: Path) -> None:
     ("row", "words"), CONTROLS, ids=lambda value: value if isinstance(value, str) else value.number
 )
 def test_its_control_is_caught(row: Row, words: str, tmp_path: Path) -> None:
-    measured = row.controls[words](Work(count=row.gate, folder=tmp_path, seconds=60))
+    measured = row.controls[words](Work(count=row.gate, folder=tmp_path, seconds=240))
     assert measured.bad > 0, f"the row cannot see: {words} ({measured.words})"
 
 
