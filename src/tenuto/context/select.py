@@ -81,13 +81,14 @@ def select(
     """Lines per block, and what was put aside. ``semantic`` lasts for the session, ``relevant`` is this turn's."""
     sheet = _Sheet()
     turns = _turns(found, message)
-    sheet.seen |= {("message", turn.id) for turn in found.turns if turn not in turns or not replay}
+    shown = {turn.id for turn in turns} if replay else set()
+    sheet.seen |= {("message", turn.id) for turn in found.turns if turn.id not in shown}
     _facts(sheet, found, frame, foundation, guidance)
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
-    for shown, facts in cards:
-        sheet.offer("cards", "entity", shown.entity, render.card(frame.templates, shown, facts, frame.zone))
+    for card, facts in cards:
+        sheet.offer("cards", "entity", card.entity, render.card(frame.templates, card, facts, frame.zone))
     for record in semantic:
         if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)
