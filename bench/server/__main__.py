@@ -110,16 +110,21 @@ def filled(kind: str, given: argparse.Namespace) -> Iterator[tuple[str, str]]:
             url = stack.enter_context(Postgres(durable=True)).fresh_database()
         else:
             url = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "tenuto.db")
-        dice = random.Random(7)
-        with tenuto.open(url, background=False, upgrade=True) as store:
-            for user in range(given.users):
-                person = store.user(f"u{user}")
-                for _ in range(given.messages):
-                    person.observe(" ".join(dice.choices(WORDS, k=12)))
-            store.settle()
-            secret = store.create_key("bench", scope="admin")[1]
+        secret = fill(url, given)
         print(f"{kind}: filled in {time.perf_counter() - begun:.0f} s", file=sys.stderr)
         yield url, secret
+
+
+def fill(url: str, given: argparse.Namespace) -> str:
+    """Messages of every user, worked through; a key to read them."""
+    dice = random.Random(7)
+    with tenuto.open(url, background=False, upgrade=True) as store:
+        for user in range(given.users):
+            person = store.user(f"u{user}")
+            for _ in range(given.messages):
+                person.observe(" ".join(dice.choices(WORDS, k=12)))
+        store.settle()
+        return store.create_key("bench", scope="admin")[1]
 
 
 def load(port: int, secret: str, mix: float, given: argparse.Namespace, pid: int, ready: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ ARGUMENTS: dict[str, Any] = {
     "channel": "email", "address": "a@example.org", "code": "1", "merge_id": "x", "definition": "trip", "track": "t",
     "skill": "s", "success": True, "name": "n", "envelope": Envelope(channel="email", address="a@b.c", text="x"),
     "user": "ana", "provider": "openai", "key": "k", "value": 1, "content": {}, "state": "s", "operations": [],
-    "deliver": None, "digest": "d",
+    "deliver": None, "digest": "d", "source": "mail", "since": None,
 }  # fmt: skip
 """Something for every parameter that has no default."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -21,20 +23,26 @@ from tests.reliability.scorecard import Measured, Work, row
 
 NAMES = "Abel Bruno Clara Dario Edda Fiona Gregor Hanna Ilse Jonas Klara Luisa Mirko Nadia Oskar Paula Rosa Samir Tilda"
 WHO = NAMES.split()
+ROOT = Path(__file__).parents[3]
 POLICY = {"jobs": {"lease": 0.25, "attempts": 10**6, "poll": 0.01, "backoff": 0.01}}
 OPTIONS: dict[str, Any] = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "background": False}
 
 
-def work_in_a_child(path: str) -> int:
-    """A worker of its own; its process id."""
-    child = os.fork()
-    if child == 0:
-        try:
-            with tenuto.open(path, policy=POLICY, **OPTIONS) as store:
-                store.settle()
-        finally:
-            os._exit(0)
+PROGRAM = "import sys; from tests.reliability.rows.jobs import work_until_killed; work_until_killed(sys.argv[1])"
+
+
+def work_in_a_child(path: str) -> subprocess.Popen[str]:
+    """A worker in a process of its own that is about to begin."""
+    child = subprocess.Popen([sys.executable, "-c", PROGRAM, path], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stdout.readline() == "ready\n"
     return child
+
+
+def work_until_killed(path: str) -> None:
+    print("ready", flush=True)
+    with tenuto.open(path, policy=POLICY, **OPTIONS) as store:
+        store.settle()
+        signal.pause()
 
 
 def killed(work: Work) -> Measured:
@@ -49,9 +57,9 @@ def killed(work: Work) -> Measured:
                 said += 1
         child = work_in_a_child(path)
         time.sleep(0.01 + dice.random() * 0.12)
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        kills += os.WIFSIGNALED(status)
+        with child:
+            child.kill()
+        kills += child.returncode == -signal.SIGKILL
     with tenuto.open(path, policy=POLICY, **OPTIONS) as store:
         store.settle(timeout=120)
         jobs = store.jobs(limit=10**6)

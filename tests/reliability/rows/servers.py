@@ -28,7 +28,6 @@ from tenuto.surfaces.http.app import create_app
 from tenuto.surfaces.http.serving import limiter
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 from tests.reliability.scorecard import Measured, Work, row
-from tests.reliability.serving import options
 from tests.servers import Postgres, Valkey
 from tests.surfaces.kit import GENEROUS, bearer, make_store
 
@@ -299,7 +298,7 @@ def load(work: Work, how: str = "right") -> Measured:
     given = argparse.Namespace(seconds=max(0.5, work.count / rounds), clients=8, users=10, messages=10 if small else 50)
     url = str(work.folder / "tenuto.db")
     embedder = "words" if small else "model"
-    secret = bench.fill(url, options(embedder), given)
+    secret = bench.fill(url, given)
     bare = bench.measure_bare(1, argparse.Namespace(seconds=1.0 if small else 3.0, clients=8, users=10))["per_second"]
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -308,7 +307,7 @@ def load(work: Work, how: str = "right") -> Measured:
         command = [sys.executable, "-m", "tests.reliability.serving", url, str(number), embedder, how]
         server = subprocess.Popen(command, cwd=ROOT, pass_fds=[number])
     try:
-        found = [bench.load(port, secret, 0.1, given, server.pid) for _ in range(rounds)]
+        found = [bench.load(port, secret, 0.1, given, server.pid, "/ready") for _ in range(rounds)]
     finally:
         server.terminate()
         server.wait(30)

@@ -162,7 +162,7 @@ class ErasureProof(Body):
 
 class KnownHead(Body):
     at: AwareDatetime
-    chains: dict[str, tuple[int, str]]
+    chains: dict[str, list[int | str]] = Field(description="The length and the last hash of every log.")
     digest: str
 
     def record(self) -> AuditHead:
