@@ -30,6 +30,7 @@ from tenuto.records.audit import (
     GONE,
     KEYED,
     PLAIN,
+    AuditEnd,
     AuditEntry,
     AuditHead,
     AuditReport,
@@ -120,12 +121,12 @@ def entries(deps: Deps, user: str, *, before: int | None = None, limit: int = 10
 def head(deps: Deps) -> AuditHead:
     """Where every log stands now: keep it where whoever can write to the store cannot."""
     _flush(deps)
-    found: dict[str, tuple[int, str]] = {}
+    found: dict[str, AuditEnd] = {}
     for chain in _chains(deps):
         with acting.acting(_LOG), deps.store.reading(chain.holder) as reader:
             now = reader.chain() or chain
         if now.count:
-            found[now.subject] = (now.count, now.head)
+            found[now.subject] = AuditEnd(now.count, now.head)
     return AuditHead(at=deps.clock(), chains=found, digest=head_digest(found))
 
 
@@ -161,7 +162,7 @@ def verify(deps: Deps, *, user: str | None = None, known: AuditHead | None = Non
     )
 
 
-def _verify_all(deps: Deps, kept: dict[str, tuple[int, str]]) -> tuple[list[_Checked], list[str]]:
+def _verify_all(deps: Deps, kept: dict[str, AuditEnd]) -> tuple[list[_Checked], list[str]]:
     """Every log by itself, then the logs of erased users against what the operator's says of them.
 
     That is read before and after the others: users may be erased meanwhile.
@@ -170,7 +171,7 @@ def _verify_all(deps: Deps, kept: dict[str, tuple[int, str]]) -> tuple[list[_Che
     checked = [_check(deps, chain, kept.pop(chain.subject, None)) for chain in _chains(deps)]
     after = _erasures(deps)
     problems = [problem for one in checked for problem in one.problems]
-    ends = {one.chain.subject: (one.count, one.head) for one in checked if not one.chain.live}
+    ends = {one.chain.subject: AuditEnd(one.count, one.head) for one in checked if not one.chain.live}
     for subject, end in ends.items():
         if after.get(subject) != end:
             problems.append(f"The log of {subject} does not end where its user's erasure ended it.")
@@ -180,15 +181,15 @@ def _verify_all(deps: Deps, kept: dict[str, tuple[int, str]]) -> tuple[list[_Che
     return checked, problems
 
 
-def _erasures(deps: Deps) -> dict[str, tuple[int, str]]:
-    found: dict[str, tuple[int, str]] = {}
+def _erasures(deps: Deps) -> dict[str, AuditEnd]:
+    found: dict[str, AuditEnd] = {}
     last = 0
     with acting.acting(_LOG), deps.store.reading(OPERATOR) as reader:
         while links := reader.links(last, PAGE):
             for link in links:
                 if link.verb == ERASE:
                     said: dict[str, Any] = entry_of(link).note
-                    found[str(said.get("subject"))] = (int(said.get("n", 0)), str(said.get("hash")))
+                    found[str(said.get("subject"))] = AuditEnd(int(said.get("n", 0)), str(said.get("hash")))
             last = links[-1].n
     return found
 
@@ -228,7 +229,7 @@ class _Checked:
     problems: list[str] = field(default_factory=list)
 
 
-def _check(deps: Deps, chain: Chain, kept: tuple[int, str] | None) -> _Checked:
+def _check(deps: Deps, chain: Chain, kept: AuditEnd | None) -> _Checked:
     checked = _Checked(chain)
     name = "The operator's log" if chain.holder == OPERATOR else f"The log of {chain.subject}"
     with acting.acting(_LOG), deps.store.reading(chain.holder) as reader:
@@ -244,7 +245,7 @@ def _check(deps: Deps, chain: Chain, kept: tuple[int, str] | None) -> _Checked:
     return checked
 
 
-def _follow(deps: Deps, checked: _Checked, link: Link, kept: tuple[int, str] | None) -> str | None:
+def _follow(deps: Deps, checked: _Checked, link: Link, kept: AuditEnd | None) -> str | None:
     if link.n != checked.count + 1:
         return f"entry {checked.count + 1} is missing."
     data = signed_bytes(checked.head, checked.chain.subject, link.n, link.at, link.actor, link.verb, link.body)
@@ -255,19 +256,19 @@ def _follow(deps: Deps, checked: _Checked, link: Link, kept: tuple[int, str] | N
         expected = plain_sign(data)
     if expected.hex() != link.hash:
         return f"entry {link.n} was changed, moved or put in."
-    if kept is not None and link.n == kept[0] and link.hash != kept[1]:
+    if kept is not None and link.n == kept.n and link.hash != kept.hash:
         return f"entry {link.n} is another one than in the head that was kept."
     checked.count, checked.head, checked.last, checked.keyed = link.n, link.hash, link.verb, scheme == KEYED
     return None
 
 
-def _ending(deps: Deps, checked: _Checked, now: Chain, kept: tuple[int, str] | None) -> Iterator[str]:
+def _ending(deps: Deps, checked: _Checked, now: Chain, kept: AuditEnd | None) -> Iterator[str]:
     if now.live and (now.count, now.head) != (checked.count, checked.head):
         yield f"it ends at entry {checked.count}, and should end at entry {now.count}."
     if not now.live and checked.last != ERASE:
         yield "its user is gone without having been erased."
-    if kept is not None and checked.count < kept[0]:
-        yield f"it ends at entry {checked.count}, and had {kept[0]} in the head that was kept."
+    if kept is not None and checked.count < kept.n:
+        yield f"it ends at entry {checked.count}, and had {kept.n} in the head that was kept."
     sealed = isinstance(deps.vault, SealedVault) and not deps.vault.converting
     if sealed and now.live and checked.count and not checked.keyed:
         yield "its last entry is not keyed, although this store is."

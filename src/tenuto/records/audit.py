@@ -83,12 +83,20 @@ class AuditReport:
         return not self.problems
 
 
+@dataclass(frozen=True, slots=True)
+class AuditEnd:
+    """Where a chain stands: the number of its links and the hash of the last."""
+
+    n: int
+    hash: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditHead:
-    """Where every chain stands, to be kept somewhere else: subject → (number of links, hash of the last)."""
+    """Where every chain stands, by its subject: to be kept somewhere else."""
 
     at: datetime
-    chains: dict[str, tuple[int, str]]
+    chains: dict[str, AuditEnd]
     digest: str = ""
 
 
@@ -116,7 +124,7 @@ def entry_of(link: Link) -> AuditEntry:
         )
 
 
-def head_digest(chains: dict[str, tuple[int, str]]) -> str:
+def head_digest(chains: dict[str, AuditEnd]) -> str:
     """One short value for all chains together."""
-    lines = "\n".join(f"{subject} {n} {hash_}" for subject, (n, hash_) in sorted(chains.items()))
-    return hashlib.sha256(lines.encode()).hexdigest()
+    lines = "\n".join(f"{subject} {end.n} {end.hash}" for subject, end in sorted(chains.items()))
+    return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from tenuto.privacy.audit import checked_head
 from tenuto.privacy.erase import Proof
-from tenuto.records.audit import AuditHead
+from tenuto.records.audit import AuditEnd, AuditHead
 from tenuto.records.identity import MergePlan
 
 
@@ -160,13 +160,19 @@ class ErasureProof(Body):
         return Proof(**self.model_dump())
 
 
+class KnownEnd(Body):
+    n: int
+    hash: str
+
+
 class KnownHead(Body):
     at: AwareDatetime
-    chains: dict[str, list[int | str]] = Field(description="The length and the last hash of every log.")
+    chains: dict[str, KnownEnd] = Field(description="The length and the last hash of every log.")
     digest: str
 
     def record(self) -> AuditHead:
-        return checked_head(AuditHead(**self.model_dump()))
+        ends = {subject: AuditEnd(end.n, end.hash) for subject, end in self.chains.items()}
+        return checked_head(AuditHead(at=self.at, chains=ends, digest=self.digest))
 
 
 class VerifyAudit(Body):
