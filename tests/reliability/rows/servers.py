@@ -51,7 +51,10 @@ def crash(work: Work, *, durable: bool) -> Measured:
         for thread in threads:
             thread.start()
         for _ in work:
-            time.sleep(0.15 + dice.random() * 0.2)
+            before, limit = len(acknowledged), time.monotonic() + 60
+            while len(acknowledged) < before + 6 and time.monotonic() < limit:
+                time.sleep(0.005)
+            time.sleep(dice.random() * 0.2)
             kill_all(server)
             server.start()
         stop.set()
