@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -15,9 +15,8 @@ import pytest
 import tenuto
 from tenuto.errors import InputError
 from tenuto.recall.entry import make_entry
-from tenuto.recall.index import UserIndex
 from tenuto.records.memory import Domain, Evidence, Kind, Memory, Proactive, Status, Trust
-from tenuto.records.operations import EntryKind, EntryRows
+from tenuto.records.operations import EntryKind
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
 
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -327,37 +326,6 @@ def test_erasing_or_removing_leaves_nothing_to_find(store: tenuto.Tenuto, clock:
     assert {hit.id for hit in ana.recall("picture", kinds=["memory"])} == {kept.id}
     ana.erase()
     assert ana.recall("picture") == []
-
-
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-def test_what_one_process_takes_away_another_drops_without_reading_all_again(
-    engine: str, tmp_path: Path, clock: FakeClock, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = str(tmp_path / "shared.db") if engine == "sqlite" else request.getfixturevalue("fresh_database")()
-    taken: list[int] = []
-    take = UserIndex.take
-
-    def counted(index: UserIndex, rows: EntryRows, gone: Iterable[str] = ()) -> None:
-        taken.append(len(rows))
-        take(index, rows, gone)
-
-    with opened(url, clock) as one, opened(url, clock) as other:
-        here, there = one.user("ana"), other.user("ana")
-        tell(here, clock)
-        memories = [known(one, "ana", f"fact number {number} about the dentist") for number in range(20)]
-        one.settle()
-        assert [hit.id for hit in here.recall("dentist")] == [hit.id for hit in there.recall("dentist")]
-        monkeypatch.setattr(UserIndex, "take", counted)
-        there.forget(memories[3].id)
-        assert memories[3].id not in {hit.id for hit in here.recall("dentist", limit=50)}
-        there.restore(memories[3].id)
-        assert memories[3].id in {hit.id for hit in here.recall("dentist", limit=50)}
-        assert sum(taken) <= 2
-        one.settle()
-        here_found = [(hit.id, round(hit.score, 4)) for hit in here.recall("dentist", limit=50)]
-    with opened(url, clock) as anew:
-        found = anew.user("ana").recall("dentist", limit=50)
-        assert [(hit.id, round(hit.score, 4)) for hit in found] == here_found
 
 
 def test_searches_and_writes_at_the_same_time_see_whole_things(store: tenuto.Tenuto, clock: FakeClock) -> None:
