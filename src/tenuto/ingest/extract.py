@@ -20,7 +20,7 @@ from tenuto.ingest.affect import affect, content_words
 from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.changes import Change, change
 from tenuto.ingest.consent import Consent, Wish, wishes, without_privacy
-from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions
+from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions, slug
 from tenuto.ingest.extraction import (
     Extraction,
     Speaker,
@@ -220,9 +220,11 @@ class _Reading:
         self._relatives(sentence, named)
 
     def _relatives(self, sentence: Sentence, named: Sequence[Mention]) -> None:
-        """Who is close to the speaker, unless this very sentence was kept for saying so."""
+        """Who is close to the speaker, unless this very sentence was kept as something about them."""
+        said = {one.subject for one in self.candidates if one.quote == sentence.text}
+        said |= {one.value for one in self.candidates if one.quote == sentence.text and one.value}
         for wording, fact in relatives(sentence.plain, self.registry):
-            if not any(one.attribute == fact.attribute and one.value == fact.value for one in self.candidates):
+            if fact.value and not said & {fact.value, f"person:{slug(fact.value)}"}:
                 self._fact(sentence, wording, fact, named, alone=False)
 
     def _draft(self, sentence: Sentence) -> bool:

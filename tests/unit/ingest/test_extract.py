@@ -220,7 +220,7 @@ def test_any_salad_of_words_can_be_extracted_from(words: list[str]):
             "I live in Munich with my girlfriend Lea and our cat Miso.",
             {"home": "I live in Munich with my girlfriend Lea", "girlfriend": "My girlfriend is Lea"},
         ),
-        ("I'm vegetarian, and peanuts make my throat swell.", {"allergy": "Peanuts make my throat swell"}),
+        ("I'm vegetarian, and peanuts make my throat swell, so no peanut sauce please.", {"allergy": "Peanuts make my throat swell"}),
         ("I stopped being vegetarian.", {"diet": "I stopped being vegetarian"}),
         ("Next Monday I start at BMW.", {"employer": "Next Monday I start at BMW (20 May 2024)"}),
         ("I start at Monday's match.", {}),
@@ -241,5 +241,5 @@ def test_who_is_known_is_not_told_again() -> None:
     known = Registry.of(
         [Entity(id="person:lea", type="person", label="Lea", relation="girlfriend", created_at=AT, updated_at=AT)]
     )
-    found = run("My girlfriend Lea plays the oboe.", registry=known).candidates
+    found = run("We spent the weekend hiking in the Alps with my girlfriend Lea.", registry=known).candidates
     assert "girlfriend" not in {one.attribute for one in found}
