@@ -220,7 +220,10 @@ def test_any_salad_of_words_can_be_extracted_from(words: list[str]):
             "I live in Munich with my girlfriend Lea and our cat Miso.",
             {"home": "I live in Munich with my girlfriend Lea", "girlfriend": "My girlfriend is Lea"},
         ),
-        ("I'm vegetarian, and peanuts make my throat swell, so no peanut sauce please.", {"allergy": "Peanuts make my throat swell"}),
+        (
+            "I'm vegetarian, and peanuts make my throat swell, so no peanut sauce please.",
+            {"allergy": "Peanuts make my throat swell"},
+        ),
         ("I stopped being vegetarian.", {"diet": "I stopped being vegetarian"}),
         ("Next Monday I start at BMW.", {"employer": "Next Monday I start at BMW (20 May 2024)"}),
         ("I start at Monday's match.", {}),
