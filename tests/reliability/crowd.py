@@ -2,7 +2,9 @@
 
     python -m tests.reliability.crowd URL SEED WRITERS WRITES how FIRST
 
-Keys are numbered from FIRST on. ``how``: ``right``; ``keyless`` looks nothing up and knows no unique key; ``deferred`` begins without taking the lock.
+Keys are numbered from FIRST on.
+
+``how``: ``right``; ``keyless`` looks nothing up and knows no unique key; ``deferred`` begins without taking the lock.
 """
 
 from __future__ import annotations
