@@ -88,7 +88,7 @@ def write(
 
 def some_more(kept: set[str], count: int) -> None:
     """Wait until the writers are at it again, so that every crash has something to lose."""
-    goal, deadline = len(kept) + count, time.monotonic() + 30
+    goal, deadline = len(kept) + count, time.monotonic() + 60
     while len(kept) < goal and time.monotonic() < deadline:
         time.sleep(0.01)
 
