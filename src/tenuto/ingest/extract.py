@@ -228,10 +228,9 @@ class _Reading:
                 self._fact(sentence, wording, fact, named, alone=False)
 
     def _draft(self, sentence: Sentence) -> bool:
-        draft = todos.find(sentence, self.message.at, zone=self.zone) if self.speaker.subject == SELF else None
-        if draft is not None and len(self.todos) < self.policy.candidates_per_message:
-            self.todos.append(draft)
-        return draft is not None
+        found = todos.find_all(sentence, self.message.at, zone=self.zone) if self.speaker.subject == SELF else []
+        self.todos += found[: max(0, self.policy.candidates_per_message - len(self.todos))]
+        return bool(found)
 
     def _fact(self, sentence: Sentence, clause: str, fact: Fact, named: Sequence[Mention], *, alone: bool) -> None:
         here = [one for one in named if one.type == "person" and one.id != self.speaker.subject]

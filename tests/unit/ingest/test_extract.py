@@ -246,3 +246,29 @@ def test_who_is_known_is_not_told_again() -> None:
     )
     found = run("We spent the weekend hiking in the Alps with my girlfriend Lea.", registry=known).candidates
     assert "girlfriend" not in {one.attribute for one in found}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "rule"),
+    [
+        ("Honestly I hate it when you use bullet points.", Kind.BOUNDARY, None),
+        ("I love it when you ask me questions first.", Kind.STYLE_ADJUSTMENT, "Ask me questions first"),
+    ],
+)
+def test_what_the_user_feels_about_the_manner_is_a_rule(said: str, kind: Kind, rule: str | None) -> None:
+    (kept,) = run(said).candidates
+    assert (kept.kind, kept.should_do) == (kind, rule)
+
+
+def test_what_happened_once_is_no_rule() -> None:
+    assert not [one for one in run("I hated it when you said that.").candidates if one.kind is Kind.BOUNDARY]
+
+
+def test_a_time_that_was_run_is_no_hour() -> None:
+    (kept,) = run("I finished the marathon in 3:52!").candidates
+    assert kept.content == "I finished the marathon in 3:52" and kept.happens_at is None
+
+
+def test_a_divorce_is_a_status() -> None:
+    (kept,) = run("We're getting divorced, Clara and me.").candidates
+    assert kept.attribute == "relationship_status"
