@@ -49,7 +49,7 @@ from tenuto.surfaces.http.verbs import (
 )
 from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
-from tenuto.surfaces.web import actions, pages
+from tenuto.surfaces.web import actions, pages, removal
 
 ROUTERS = (
     talk.routes, health.routes, memory.routes, time.routes,
@@ -117,6 +117,7 @@ def create_app(
         app.include_router(routes)
     app.include_router(pages.routes)
     app.include_router(actions.routes)
+    app.include_router(removal.routes)
     if mcp is not None:
         app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     if proxy is not None:
