@@ -111,6 +111,7 @@ def create_app(
         redirect_slashes=False,
     )  # fmt: skip
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
+    app.state.uploads = 0
     app.state.threads = ThreadPoolExecutor(THREADS, "tenuto-http")
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
     for routes in ROUTERS:
