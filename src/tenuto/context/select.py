@@ -19,12 +19,13 @@ from tenuto.context.templates import Templates
 from tenuto.lifecycle import state as persona_state
 from tenuto.policy import Policy
 from tenuto.recall.cards import Card, foundation, guidance, make_cards, proactive, resolve, usable
-from tenuto.records.base import micros
+from tenuto.records.base import evolve, micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
 from tenuto.records.memory import RECALLED, Memory, Proactive, Todo, TodoKind, TodoStatus, Trust
 
 Record = Memory | Message | Summary | KeyPoint | Todo
+NOTHING = "- (nothing yet)"
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
 
 
@@ -125,7 +126,7 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for summary in found.summaries:
         if summary.kind in blocks and summary.kind not in latest:
             latest.add(summary.kind)
-            _record(sheet, blocks[summary.kind], summary, frame)
+            _portrait(sheet, blocks[summary.kind], summary, frame)
         elif summary.kind is SummaryKind.ROLLING and SummaryKind.ROLLING not in latest and not _all_in_sight(found):
             latest.add(summary.kind)
             _record(sheet, "rolling", summary, frame)
@@ -140,6 +141,29 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for point in sorted(found.key_points, key=lambda point: (-point.weight, point.id)):
         if point.session_id != here:
             _record(sheet, "points", point, frame)
+
+
+def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None:
+    """A summary in sections, without the lines that stand among the facts already and the sections that are empty."""
+    if "\n- " not in summary.content:
+        _record(sheet, block, summary, frame)
+        return
+    kept: list[str] = []
+    for row in summary.content.split("\n"):
+        listed = row.startswith("- ")
+        if listed and (" ".join(row[2:].casefold().split()) in sheet.said or row == NOTHING):
+            continue
+        if not listed and kept and not kept[-1].startswith("- "):
+            kept.pop()
+        kept.append(row)
+    if kept and not kept[-1].startswith("- "):
+        kept.pop()
+    if kept:
+        _record(sheet, block, evolve(summary, content="\n".join(kept)), frame)
+    else:
+        sheet.dropped.setdefault(block, []).append(
+            Dropped(kind="summary", id=summary.id, tokens=0, why="says the same as other lines")
+        )
 
 
 def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -214,8 +238,8 @@ def _at_hand(sheet: _Sheet, found: Gathered, frame: Frame, variables: Mapping[st
 
 
 def _all_in_sight(found: Gathered) -> bool:
-    """Whether this session is replayed from its first word; then nothing needs to stand for it."""
-    return bool(found.turns) and found.turns_before == 0
+    """Whether this session is replayed from its first word, or has none yet; then nothing needs to stand for it."""
+    return found.turns_before == 0
 
 
 def _said_here(record: Record, found: Gathered) -> bool:
