@@ -221,6 +221,8 @@ class ContextPolicy:
     """Most open threads and hot key points of earlier sessions."""
     key_point_weight: float = 7.0
     """A key point at or above this is hot; an unresolved one is shown whatever its weight."""
+    key_points_within: timedelta = timedelta(days=90)
+    """A key point that is older than this when a session begins is left to recall."""
     earlier_messages: int = 10
     """Most messages from before this session that are shown, so that a new session does not begin in the void."""
     window_step: int = 10

@@ -85,6 +85,12 @@ class Reader(Protocol):
     def entry_rows(self, seq: int, limit: int) -> EntryRows:
         """The same as columns: many at once, with no object for each."""
 
+    def removed_since(self, seq: int) -> list[str] | None:
+        """Ids of the index entries that were taken away after ``seq``; ``None`` when they are no longer all known.
+
+        One of them may be there again: then it is among the entries since ``seq``, too.
+        """
+
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         """Entries that have no vector of ``model`` yet, newest first."""
 
@@ -123,7 +129,8 @@ class Transaction(Reader, Protocol):
     def index(self, *entries: Entry) -> None:
         """Insert or replace index entries. Each gets the user's next number."""
 
-    def unindex(self, kind: EntryKind, *ids: str) -> None: ...
+    def unindex(self, kind: EntryKind, *ids: str) -> None:
+        """Take entries out of the index. Each that was there uses up the user's next number."""
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
         """Set vectors of entries that exist; how many were set."""
@@ -235,8 +242,11 @@ class Store(Protocol):
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
 
-    def compact(self) -> bool:
-        """Leave no trace of deleted rows in the files; ``False`` where the engine cannot, or not now."""
+    def compact(self, *, thorough: bool = False) -> bool:
+        """Leave no trace of deleted rows in the files; ``False`` where the engine cannot, or not now.
+
+        ``thorough`` may keep everybody waiting for as long as it takes.
+        """
 
     def close(self) -> None: ...
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.world import USER, link, world
 
@@ -16,6 +16,9 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+PATIENCE = 60_000
+"""Milliseconds. Against hangs, not slowness: machines are shared."""
+expect.set_options(timeout=PATIENCE)
 SHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 
@@ -51,7 +54,7 @@ class Visit:
         self.page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("requestfailed", self._failed)
-        self.page.set_default_timeout(10_000)
+        self.page.set_default_timeout(PATIENCE)
 
     def _failed(self, request: Any) -> None:
         if "/events" not in request.url and "ERR_ABORTED" not in str(request.failure):

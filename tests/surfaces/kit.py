@@ -90,7 +90,7 @@ def listening(store: Tenuto, **options: object) -> Iterator[tuple[str, object]]:
     server = _server(Serving(port=port, logs=False, **options), store)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    for _ in range(500):
+    for _ in range(6000):
         if server.started:
             break
         time.sleep(0.01)
@@ -99,5 +99,5 @@ def listening(store: Tenuto, **options: object) -> Iterator[tuple[str, object]]:
     finally:
         server.should_exit = True
         server._app.state.feed.stop()
-        thread.join(20)
+        thread.join(60)
         assert not thread.is_alive()

@@ -226,16 +226,16 @@ def test_slow_senders_are_cut_off_and_others_served() -> None:
         body = socket.create_connection(("127.0.0.1", port))
         head = f"POST /api/users/a/observe HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {secret}\r\n"
         body.sendall(head.encode() + b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-        assert httpx.get(f"{address}/health", timeout=5).status_code == 200
-        deadline = time.monotonic() + 5
+        assert httpx.get(f"{address}/health", timeout=60).status_code == 200
+        deadline = time.monotonic() + 60
         for one in slow:
             one.settimeout(max(0.1, deadline - time.monotonic()))
             assert one.recv(1000) == b"", "closed without an answer"
             one.close()
-        body.settimeout(5)
+        body.settimeout(60)
         assert b" 408 " in body.recv(4000).split(b"\r\n")[0] + b" "
         body.close()
-        assert httpx.get(f"{address}/health", timeout=5).status_code == 200
+        assert httpx.get(f"{address}/health", timeout=60).status_code == 200
     store.close()
 
 
@@ -243,7 +243,7 @@ def test_streams_beyond_the_limit_are_refused_and_a_revoked_key_ends_its_stream(
     policy = {"server": {"streams": 5, "streams_per_user": 3, "heartbeat": 0.1, "poll": 0.05}}
     store = make_store(policy=policy)
     keys = {user: store.create_key(user, scope="user", user=user) for user in ("ana", "ben", "cleo")}
-    with listening(store) as (address, _), httpx.Client(base_url=address, timeout=10) as client:
+    with listening(store) as (address, _), httpx.Client(base_url=address, timeout=60) as client:
         streams, statuses = [], []
         for user in ("ana", "ana", "ana", "ana", "ben", "ben", "cleo"):
             request = client.build_request("GET", f"/api/users/{user}/events", headers=bearer(keys[user][1]))
@@ -257,7 +257,7 @@ def test_streams_beyond_the_limit_are_refused_and_a_revoked_key_ends_its_stream(
         assert "event: revoked" in said
         for stream in streams:
             stream.close()
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             again = client.build_request("GET", "/api/users/cleo/events", headers=bearer(keys["cleo"][1]))
             response = client.send(again, stream=True)
@@ -275,14 +275,14 @@ def test_a_key_that_is_revoked_here_ends_its_streams_at_once() -> None:
     key, secret = store.create_key("ana", scope="user", user="ana")
     other = store.create_key("ben", scope="user", user="ben")[1]
     _, admin = store.create_key("admin", scope="admin")
-    with listening(store) as (address, _), httpx.Client(base_url=address, timeout=10) as client:
+    with listening(store) as (address, _), httpx.Client(base_url=address, timeout=60) as client:
         ended = client.send(client.build_request("GET", "/api/users/ana/events", headers=bearer(secret)), stream=True)
         goes_on = client.send(client.build_request("GET", "/api/users/ben/events", headers=bearer(other)), stream=True)
         lines = goes_on.iter_lines()
         assert next(lines).startswith("retry")
         begun = time.monotonic()
         assert client.delete(f"/api/keys/{key.id}", headers=bearer(admin)).status_code == 200
-        assert "event: revoked" in "".join(ended.iter_text()) and time.monotonic() - begun < 5
+        assert "event: revoked" in "".join(ended.iter_text()) and time.monotonic() - begun < 50
         store.user("ben").observe("still here?")
         assert any(line.startswith("id: ") for line in lines), "another key's stream goes on"
         goes_on.close()
@@ -291,14 +291,14 @@ def test_a_key_that_is_revoked_here_ends_its_streams_at_once() -> None:
 
 def test_stopping_finishes_what_is_at_work() -> None:
     """Every request that was answered is kept, and none that began is cut off."""
-    store = make_store(policy={"server": {"shutdown": 5}})
+    store = make_store(policy={"server": {"shutdown": 60}})
     _, secret = store.create_key("k", scope="admin")
     answered: list[int] = []
     with listening(store) as (address, server):
         stop = threading.Event()
 
         def write(number: int) -> None:
-            with httpx.Client(base_url=address, headers=bearer(secret), timeout=10) as client:
+            with httpx.Client(base_url=address, headers=bearer(secret), timeout=60) as client:
                 for n in itertools.count():
                     if stop.is_set():
                         return
@@ -312,10 +312,11 @@ def test_stopping_finishes_what_is_at_work() -> None:
         threads = [threading.Thread(target=write, args=(n,)) for n in range(4)]
         for thread in threads:
             thread.start()
-        time.sleep(0.5)
+        while not answered:
+            time.sleep(0.05)
         server.should_exit = True
         for thread in threads:
-            thread.join(10)
+            thread.join(60)
         stop.set()
     kept = sum(len(store.user(f"u{n}").messages(limit=10_000)) for n in range(4))
     assert answered and kept >= len(answered) and kept - len(answered) <= 4

@@ -4,9 +4,9 @@ A row per entry: plain numbers (kind, time, persona, session, role, speaker, len
 :mod:`tenuto.recall.segments`, its vector in float32 pieces. :meth:`UserIndex.apply` takes what is new; :meth:`view`
 hands out a :class:`View` that never changes, so that a search in one thread is not disturbed by a write in another:
 
-- rows are only appended; a replaced entry gets a new row and its old row a time of death;
+- rows are only appended; a replaced entry gets a new row and its old row, like one that went, a time of death;
 - ``born`` (of the vector) and ``died`` hold the number of the change, and a view believes only changes up to its own;
-- what cannot be told by a number (a message that arrives out of order) is copied before it is changed.
+- what cannot be told by a number (a message that arrives out of order, or goes) is copied before it is changed.
 
 Order never decides a score: an index that grew message by message answers as one that was loaded at once. What came
 after what is told by the ids, which sort by the time of writing.
@@ -196,9 +196,11 @@ class UserIndex:
         }
         self._last: dict[int, int] = {}
         self._awaited: dict[str, list[int]] = {}
+        self._written: dict[int, int] = {}
         self._newest = ""
         self._arrived = 0
         self._disordered = False
+        self._thinned = False
         self._view: View | None = None
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ class UserIndex:
     def view(self) -> View:
         with self._lock:
             if self._view is None:
-                if self._disordered:
+                if self._disordered or self._thinned:
                     self._order()
                 self._view = View(
                     size=self._size,
@@ -236,7 +238,7 @@ class UserIndex:
 
     @property
     def waste(self) -> float:
-        """Share of rows that were replaced."""
+        """Share of rows that were replaced or went."""
         return 1 - self._alive / self._size if self._size else 0.0
 
     # --- writing ------------------------------------------------------------------------------------------------------
@@ -245,19 +247,35 @@ class UserIndex:
         """:meth:`take`, of entries one by one."""
         self.take(EntryRows.of(list(entries)))
 
-    def take(self, rows: EntryRows) -> None:
-        """Take entries in the order of their ``seq``: new ones, changed ones, and vectors that came later."""
-        if not len(rows):
+    def take(self, rows: EntryRows, gone: Iterable[str] = ()) -> None:
+        """Take entries in the order of their ``seq``: new ones, changed ones, and vectors that came later.
+
+        First of all those that ``gone`` names are taken away; one that came again since is among the entries.
+        """
+        lost = {id: row for id in gone if (row := self._rows.get(id)) is not None}
+        if not len(rows) and not lost:
             return
         with self._lock:
             self._change += 1
-            self.seq = max(self.seq, max(rows.seq))
-            fresh, unlinked = self._fresh(rows)
+            self.seq = max(self.seq, max(rows.seq, default=0))
+            unlinked = self._lose(lost)
+            fresh, disturbed = self._fresh(rows)
+            unlinked |= disturbed
             if len(fresh):
                 unlinked |= self._append(fresh)
             if unlinked - {NONE}:
                 self._relink(unlinked - {NONE})
             self._view = None
+
+    def _lose(self, lost: Mapping[str, int]) -> set[int]:
+        """End the rows of entries that went; the sessions that lost a message."""
+        unlinked = set()
+        for id, row in lost.items():
+            del self._rows[id]
+            unlinked.add(self._bury(row))
+            self._thinned |= bool(self._columns["kind"][row] == MESSAGE)
+        self._date(lost)
+        return unlinked
 
     def _fresh(self, rows: EntryRows) -> tuple[EntryRows, set[int]]:
         """The rows that must be appended, in the order of their ids, and the sessions that lost a message."""
@@ -347,7 +365,7 @@ class UserIndex:
         self._number(said)
         disordered = self._chain(said)
         if self._awaited:
-            self._hear([self._ids[row] for row in said.tolist()])
+            self._date([self._ids[row] for row in said.tolist()])
         hashes = np.frombuffer(b"".join(rows.tokens), "<u8").astype(np.uint64, copy=False)
         self._words.add(hashes, np.repeat(np.arange(start, end, dtype=np.int32), lengths), count)
         self._write_vectors(start, rows)
@@ -360,21 +378,24 @@ class UserIndex:
         """Date a row by the last message that it stands for, as far as that is known."""
         for id in links:
             self._awaited.setdefault(id, []).append(row)
-        known = [self._columns["at"][self._rows[id]] for id in links if id in self._rows]
-        if known:
-            self._columns["at"][row] = max(known)
+        self._written[row] = int(self._columns["at"][row])
+        self._columns["at"][row] = self._moment(row)
 
-    def _hear(self, ids: Sequence[str]) -> None:
-        """Date the rows that waited for messages which came now, on a copy: readers keep the old dates."""
-        late = {row for id in ids for row in self._awaited.get(id, ())}
-        if late:
+    def _moment(self, row: int) -> int:
+        at = self._columns["at"]
+        known = (int(at[self._rows[id]]) for id in self._links[row] if id in self._rows)
+        return max(known, default=self._written[row])
+
+    def _date(self, ids: Iterable[str]) -> None:
+        """Date the rows that stand for messages which came or went now, on a copy: readers keep the old dates."""
+        stale = {row for id in ids for row in self._awaited.get(id, ())}
+        if stale:
             self._columns["at"] = self._columns["at"].copy()
-            for row in late:
-                known = [self._columns["at"][self._rows[id]] for id in self._links[row] if id in self._rows]
-                self._columns["at"][row] = max(known)
+            for row in stale:
+                self._columns["at"][row] = self._moment(row)
 
     def _number(self, said: npt.NDArray[np.intp]) -> None:
-        """Number messages in the order of arrival; after one that came late all are numbered anew, when next read."""
+        """Number messages in the order of arrival; after one that came late or went, all anew when next read."""
         if not len(said):
             return
         if self._ids[said[0]] > self._newest:
@@ -387,11 +408,13 @@ class UserIndex:
     def _order(self) -> None:
         columns = self._columns
         rows = np.flatnonzero((columns["kind"][: self._size] == MESSAGE) & (columns["died"][: self._size] == NEVER))
-        rows = rows[np.argsort(np.array([self._ids[row] for row in rows.tolist()]))] if len(rows) else rows
-        columns["arrival"] = columns["arrival"].copy()
+        if len(rows):
+            ids = [self._ids[row] for row in rows.tolist()] if self._disordered else columns["arrival"][rows]
+            rows = rows[np.argsort(np.array(ids))]
+        columns["arrival"] = np.full_like(columns["arrival"], NONE)
         columns["arrival"][rows] = np.arange(len(rows))
         self._arrived = len(rows)
-        self._disordered = False
+        self._disordered = self._thinned = False
 
     def _chain(self, said: npt.NDArray[np.intp]) -> set[int]:
         """Hang messages, in the order of their ids, behind the last ones of their sessions.

@@ -1,14 +1,16 @@
 """The indexes in memory of the users who were asked about last, each brought up to date before it is used.
 
-An index is a cache of the store and nothing else: what is new is read by its number (``seq``); when something was taken
-away (``epoch``), when the user was erased and came again (``created_at``) or when the embedding model is another one,
-the index is made anew. The sum of all indexes stays below a limit; the least recently used one goes first. A view that
-a search already holds stays whole even if its index is dropped meanwhile.
+An index is a cache of the store and nothing else: what is new is read by its number (``seq``), and so is what was taken
+away (``epoch`` tells that something was). The index is made anew when more went than the store's log of removals keeps,
+when the user was erased and came again (``created_at``) and when the embedding model is another one. The sum of all
+indexes stays below a limit; the least recently used one goes first. A view that a search already holds stays whole even
+if its index is dropped meanwhile.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,6 +18,8 @@ from threading import Lock
 
 from tenuto.ports import Reader
 from tenuto.recall.index import UserIndex
+from tenuto.records.operations import EntryRows
+from tenuto.records.scope import User
 
 PAGE = 20_000
 """Entries read at once."""
@@ -53,30 +57,37 @@ class Indexes:
             if user is None:
                 slot.index, slot.epoch, slot.seen, slot.created_at = UserIndex(model, dimension), -1, -1, None
                 return slot.index
-            index = slot.index
-            if index is None or self._outdated(slot, index, user.created_at, user.epoch, model, dimension):
-                index = UserIndex(model, dimension)
-                slot.created_at, slot.epoch, slot.seen = user.created_at, user.epoch, -1
+            index, gone = slot.index, self._gone(reader, slot, user)
+            if index is None or gone is None or self._outdated(slot, index, user, model, dimension):
+                index, gone = UserIndex(model, dimension), []
+                slot.created_at, slot.epoch, slot.seen = user.created_at, -1, -1
             if user.seq > slot.seen:
-                self._read(reader, index)
+                self._read(reader, index, gone)
                 slot.seen = user.seq
+            slot.epoch = max(slot.epoch, user.epoch)
             slot.index = index
             self._account(reader.user, slot, index.nbytes)
         return index
 
     @staticmethod
-    def _outdated(slot: _Slot, index: UserIndex, created_at: datetime, epoch: int, model: str, dimension: int) -> bool:
-        if slot.created_at != created_at or epoch > slot.epoch:
+    def _outdated(slot: _Slot, index: UserIndex, user: User, model: str, dimension: int) -> bool:
+        if slot.created_at != user.created_at:
             return True
         return index.model != model or index.dimension != dimension or (index.waste > WASTE and index.nbytes > 1 << 20)
 
     @staticmethod
-    def _read(reader: Reader, index: UserIndex) -> None:
-        """Take what is new; while one page is sorted in, the next is read."""
+    def _gone(reader: Reader, slot: _Slot, user: User) -> list[str] | None:
+        """What was taken away since the last refresh; ``None`` where nobody knows any more."""
+        return reader.removed_since(slot.seen) if 0 <= slot.epoch < user.epoch else []
+
+    @staticmethod
+    def _read(reader: Reader, index: UserIndex, gone: Sequence[str]) -> None:
+        """Take what is new in place of what went; while one page is sorted in, the next is read."""
         rows = reader.entry_rows(index.seq, PAGE)
         if len(rows) < PAGE:
-            index.take(rows)
+            index.take(rows, gone)
             return
+        index.take(EntryRows.of([]), gone)
         with ThreadPoolExecutor(1, "tenuto-index") as sorting:
             while len(rows):
                 taken = sorting.submit(index.take, rows)

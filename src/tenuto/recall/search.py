@@ -19,7 +19,7 @@ import numpy as np
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
 from tenuto.lifecycle.fade import strength
-from tenuto.ports import Reader
+from tenuto.ports import Reader, Where
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import Held, distinct, held
 from tenuto.recall.entry import Indexed, around_hashes, embedding_text, query_tokens, record_type, speaker_marks
@@ -31,10 +31,11 @@ from tenuto.recall.outdated import Replaced, current_first
 from tenuto.recall.request import Request, check
 from tenuto.recall.scoring import Scored
 from tenuto.recall.segments import Hashes
+from tenuto.recall.selfnamed import NAME_KEY, first_person, may_name
 from tenuto.recall.timewords import about_now, about_past, span
 from tenuto.records.base import from_micros
 from tenuto.records.conversation import Message
-from tenuto.records.memory import Memory
+from tenuto.records.memory import Memory, Status
 from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
@@ -59,27 +60,30 @@ def recall(
     wanted = request.filters
     if wanted.speaker is not None:
         wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
+    names = _names(request.text)
+    request = replace(request, filters=wanted, text=_first_person(deps, scope, request.text))
     vector, notes = _embed_query(deps, request.text)
     with deps.store.reading(scope.user) as reader:
         index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
         waiting = _waiting(deps, reader, index, notes) if vector is not None else {}
         if not waiting:
-            return _search(deps, scope, replace(request, filters=wanted), index, vector, reader, notes)
+            return _search(deps, scope, request, names, index, vector, reader, notes)
     _catch_up(deps, index, waiting, notes)
     with deps.store.reading(scope.user) as reader:
-        return _search(deps, scope, replace(request, filters=wanted), index, vector, reader, notes)
+        return _search(deps, scope, request, names, index, vector, reader, notes)
 
 
 def _search(
     deps: Deps,
     scope: Scope,
     request: Request,
+    names: list[str],
     index: UserIndex,
     vector: Floats | None,
     reader: Reader,
     notes: list[str],
 ) -> Recalled:
-    found = _Search(deps, scope, request, index, vector)
+    found = _Search(deps, scope, request, names, index, vector)
     allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
     if not allowed.any():
         return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
@@ -87,6 +91,15 @@ def _search(
     if not ranked:
         return Recalled(notes=(*notes, found.reason()))
     return Recalled(found.hits(reader, ranked, tuple(notes)), tuple(notes))
+
+
+def _first_person(deps: Deps, scope: Scope, text: str) -> str:
+    """The query as the user would put it, where it names the user."""
+    if not may_name(text):
+        return text
+    with deps.store.reading(scope.user) as reader:
+        told = reader.find(Memory, Where("key", "=", NAME_KEY), Where("status", "=", Status.ACTIVE), limit=4)
+    return first_person(text, [memory.value for memory in told if memory.value])
 
 
 def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
@@ -143,14 +156,16 @@ def _names(text: str) -> list[str]:
 class _Search:
     """One request on one view of the index."""
 
-    def __init__(self, deps: Deps, scope: Scope, request: Request, index: UserIndex, vector: Floats | None) -> None:
+    def __init__(
+        self, deps: Deps, scope: Scope, request: Request, names: list[str], index: UserIndex, vector: Floats | None
+    ) -> None:
         self.fading = deps.policy.fading
         self.request, self.policy = request, deps.policy.recall
         self.index, self.view = index, index.view()
         self.tokens = query_tokens(request.text)
         key = deps.vault.index_key(scope.user)
         now = deps.clock()
-        names = _names(request.text) if self.view.speakers else ()
+        names = names if self.view.speakers else []
         self.query = Query(_hashes(self.tokens, key), _hashes(names, key), vector, span(request.text, now))
         self.now = about_now(request.text)
         wanted = request.filters

@@ -88,6 +88,10 @@ class EntryRows:
         )
 
 
+REMOVALS_KEPT = 1000
+"""Removals of index entries that a user's log keeps, the newest. An index that missed more of them is made anew."""
+
+
 class JobStatus(StrEnum):
     PENDING = "pending"
     RUNNING = "running"

@@ -22,7 +22,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.identity import Challenge
 from tenuto.records.memory import RECALLED, Memory, Status, Todo
-from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
+from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.storage import vectors
 from tenuto.storage.chain import Changes, new_subject, next_link, written
@@ -56,6 +56,8 @@ class Space:
         self.rows: dict[type[Any], dict[str, Any]] = {table.type: {} for table in TABLES}
         self.unique: dict[type[Any], dict[Any, str]] = {type_: {} for type_ in UNIQUE}
         self.entries: dict[tuple[EntryKind, str], Entry] = {}
+        self.removed: dict[int, str] = {}
+        """The id of each entry that was taken away, by the number of its removal; the newest of them."""
         self.subject = new_subject()
         self.links: list[Link] = []
 
@@ -157,6 +159,10 @@ class MemoryReader:
     def entry_rows(self, seq: int, limit: int) -> EntryRows:
         return EntryRows.of(self.entries_since(seq, limit))
 
+    def removed_since(self, seq: int) -> list[str] | None:
+        found = [id for number, id in self._space.removed.items() if number > seq]
+        return found[::-1] if len(found) < REMOVALS_KEPT else None
+
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         waiting = [entry for entry in self._space.entries.values() if entry.model != model]
         return sorted(waiting, key=lambda entry: -entry.seq)[:limit]
@@ -238,7 +244,7 @@ class MemoryTransaction(MemoryReader):
             if (kind, id) in self._space.entries:
                 self._set(self._space.entries, (kind, id), None)
                 self._changes.remove("entries")
-                self._advance(epoch=1)
+                self._set(self._space.removed, self._advance(seq=1, epoch=1).seq, id)
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
         done = 0
@@ -271,6 +277,8 @@ class MemoryTransaction(MemoryReader):
             if self._changes
             else self._witnessed
         )
+        for seq in list(self._space.removed)[:-REMOVALS_KEPT]:
+            del self._space.removed[seq]
         links = self._space.links
         for actor, verb, body in said if self._space.user is not None else ():
             head = links[-1].hash if links else ""
@@ -527,7 +535,8 @@ class InMemoryStore:
             for rows, id in sent:
                 del rows[id]
             gone = {table.name: len(space.rows[table.type]) for table in TABLES}
-            gone |= {"entries": len(space.entries), "addresses": len(addresses), "challenges": len(sent)}
+            gone |= {"entries": len(space.entries), "removed_entries": len(space.removed)}
+            gone |= {"addresses": len(addresses), "challenges": len(sent)}
             if space.user is not None:
                 self._release(space, user, gone)
         return {**gone, "users": int(space.user is not None)}
@@ -556,7 +565,7 @@ class InMemoryStore:
     def check(self) -> list[str]:
         return []
 
-    def compact(self) -> bool:
+    def compact(self, *, thorough: bool = False) -> bool:
         """Nothing is left behind here."""
         return True
 

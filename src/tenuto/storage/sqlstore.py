@@ -174,7 +174,7 @@ class SqlStore:
         actor, now = acting.current()[0], micros(self._clock())
         with self._engine.writing(NOBODY) as connection:
             last = SqlTransaction(self._engine, connection, self._vault, user, now)
-            for name in [*names, "entries", "addresses", "challenges"]:
+            for name in [*names, "entries", "removed_entries", "addresses", "challenges"]:
                 gone[name] = connection.change(f"DELETE FROM {name} WHERE user_id = :user", {"user": user})
             last.witness(actor, ERASE, {"removed": {name: count for name, count in gone.items() if count}})
             last.flush()
@@ -200,8 +200,8 @@ class SqlStore:
     def check(self) -> list[str]:
         return self._engine.check()
 
-    def compact(self) -> bool:
-        return self._engine.compact()
+    def compact(self, *, thorough: bool = False) -> bool:
+        return self._engine.compact(thorough=thorough) if thorough else self._engine.compact()
 
     def close(self) -> None:
         self._engine.close()

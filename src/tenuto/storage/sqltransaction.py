@@ -13,7 +13,7 @@ from tenuto import acting
 from tenuto.ports import Vault, Vectors, Where
 from tenuto.records.audit import GONE, Chain, Link
 from tenuto.records.base import from_micros, micros
-from tenuto.records.operations import Entry, EntryKind, EntryRows, Event
+from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event
 from tenuto.records.scope import User
 from tenuto.storage import queries
 from tenuto.storage.chain import Changes, new_subject, next_link, to_chain, to_link, written
@@ -126,6 +126,10 @@ class SqlReader:
             vector=vector,
         )
 
+    def removed_since(self, seq: int) -> list[str] | None:
+        rows = self._rows("removed_since", seq=seq, limit=REMOVALS_KEPT)
+        return [row[0] for row in rows] if len(rows) < REMOVALS_KEPT else None
+
     def unembedded(self, model: str, limit: int) -> list[Entry]:
         return [self._to_entry(row) for row in self._rows("unembedded", model=model, limit=limit)]
 
@@ -216,6 +220,7 @@ class SqlTransaction(SqlReader):
         self._count: int = row[3]
         self._head: str = row[4]
         self._begun = (self._seq, self._epoch)
+        self._unindexed = False
 
     def put(self, *records: Any) -> None:
         for type_, alike in groupby(records, type):
@@ -278,6 +283,8 @@ class SqlTransaction(SqlReader):
         for id in ids:
             if self._change("drop_entry", kind=kind.value, id=id):
                 self._epoch += 1
+                self._unindexed = True
+                self._change("note_removal", seq=self._next(), id=id)
                 self._changes.remove("entries")
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
@@ -315,6 +322,8 @@ class SqlTransaction(SqlReader):
             return
         if self._changes:
             self._ensure_user()
+        if self._unindexed:
+            self._change("forget_removals", kept=REMOVALS_KEPT - 1)
         if self._exists:
             self._append(said)
             where = {"audit_count": self._count, "audit_head": self._head}

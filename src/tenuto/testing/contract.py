@@ -27,7 +27,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus
 from tenuto.records.identity import Challenge, Purpose
 from tenuto.records.memory import Memory, Status, Todo, TodoKind
-from tenuto.records.operations import Entry, EntryKind, EntryRows, Event, Job, JobStatus
+from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import User
 from tenuto.records.workflow import Outcome
 from tenuto.testing.samples import LATER, NOW, memory, message, records
@@ -290,6 +290,45 @@ class StoreContract:
         with store.reading(ANA) as reader:
             second = reader.profile()
         assert first is not None and second is not None and 0 < first.epoch < second.epoch
+
+    def test_what_was_unindexed_is_known_by_its_number(self, store: Store) -> None:
+        with store.writing(ANA) as tx:
+            tx.index(entry("mem_1"), entry("mem_2"), entry("msg_1", EntryKind.MESSAGE))
+        with store.reading(ANA) as reader:
+            assert reader.removed_since(0) == []
+        with store.writing(ANA) as tx:
+            tx.unindex(EntryKind.MEMORY, "mem_1", "gone")
+            assert tx.removed_since(3) == ["mem_1"], "seen by the writer at once"
+        with suppress(InputError), store.writing(ANA) as tx:
+            tx.unindex(EntryKind.MEMORY, "mem_2")
+            raise InputError("taken back")
+        with store.writing(ANA) as tx:
+            tx.index(entry("mem_1"))
+            tx.unindex(EntryKind.MESSAGE, "msg_1")
+        with store.reading(ANA) as reader:
+            assert reader.removed_since(3) == ["msg_1", "mem_1"]
+            assert reader.removed_since(4) == ["msg_1"] and reader.removed_since(6) == []
+            assert [(one.id, one.seq) for one in reader.entries_since(3, 10)] == [("mem_1", 5)]
+        with store.reading(BEN) as reader:
+            assert reader.removed_since(0) == []
+        assert store.erase_user(ANA)["removed_entries"] == 2
+        with store.reading(ANA) as reader:
+            assert reader.removed_since(0) == []
+
+    def test_only_the_newest_removals_are_kept_and_whoever_missed_one_is_told(self, store: Store) -> None:
+        ids = [f"mem_{number:04d}" for number in range(REMOVALS_KEPT + 2)]
+        with store.writing(ANA) as tx:
+            tx.index(*(entry(id) for id in ids))
+            before = len(ids)
+            tx.unindex(EntryKind.MEMORY, *ids[:-3])
+        with store.reading(ANA) as reader:
+            assert reader.removed_since(before) == ids[:-3][::-1]
+        with store.writing(ANA) as tx:
+            tx.unindex(EntryKind.MEMORY, *ids[-3:])
+        with store.reading(ANA) as reader:
+            assert reader.removed_since(before) is None and reader.removed_since(before + 2) is None
+            assert reader.removed_since(before + 3) == ids[3:][::-1]
+        assert store.erase_user(ANA)["removed_entries"] == REMOVALS_KEPT
 
     def test_nearest_is_exact_and_of_one_user_kind_and_model(self, store: Store) -> None:
         with store.writing(ANA) as tx:

@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from tests.flows.workflow.worker import CONFIRM_WITHIN, PER_WORKFLOW, note_of
@@ -60,8 +61,8 @@ def test_two_processes_leave_nothing_unexplained(fresh_database: Callable[[], st
     assert confirmed, "nothing was ever confirmed: the stories prove nothing"
 
 
-def test_the_judge_notices_a_decision_made_before_the_lock(fresh_database: Callable[[], str]) -> None:
+def test_the_judge_notices_a_decision_made_before_the_lock(fresh_database: Callable[[], str], tmp_path: Path) -> None:
     url = fresh_database()
-    notes = _run(url, PER_WORKFLOW, "careless")
+    notes = _run(url, PER_WORKFLOW, str(tmp_path))
     with pytest.raises(AssertionError, match=r"same turn|lost or doubled"):
         _judge(url, notes)

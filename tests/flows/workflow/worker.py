@@ -1,9 +1,10 @@
 """One of two processes that talk to the same workflows.
 
-    python -m tests.flows.workflow.worker URL SEED ACTIONS [careless]
+    python -m tests.flows.workflow.worker URL SEED ACTIONS [FOLDER]
 
-Prints one JSON line per turn that it made. ``careless`` decides on a record that was read before the lock: what the
-judge of the two processes must notice.
+Prints one JSON line per turn that it made. With a folder it is careless: it decides on a record that was read before
+the lock, which the judge of the two processes must notice. So that this does not hang on luck, the two meet in the
+folder after they have read and before either writes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.flows.workflow.world import NO, NOISE, STATES, YES, Note, World
@@ -30,12 +32,17 @@ ROGUE = (
 )
 
 
-def main(url: str, seed: int, actions: int, careless: bool) -> None:
+MEETINGS = 5
+PATIENCE = 60.0
+"""Seconds that one waits for the other."""
+
+
+def main(url: str, seed: int, actions: int, careless: Path | None) -> None:
     chance = random.Random(seed)
     policy = {"workflow": {"confirm_within": CONFIRM_WITHIN}}
     store = tenuto.open(url, background=False, policy=policy)
     if careless:
-        _decide_too_early()
+        _decide_too_early(careless, seed)
     for round in range(actions // PER_WORKFLOW):
         world = World(lambda clock, model: store, id=f"w{round}", prefix=f"p{seed}-")
         world.resends = not careless
@@ -78,15 +85,26 @@ def _statement(chance: random.Random) -> tuple[str, Any]:
     return field, value
 
 
-def _decide_too_early() -> None:
+def _decide_too_early(folder: Path, seed: int) -> None:
     change = advance.change
+    meetings = iter(range(MEETINGS))
 
     def careless(deps: Any, scope: Any, definition: Any, id: str, decision: Any, **more: Any) -> Any:
         before = advance.read(deps, scope, definition, id)
-        time.sleep(0.002)
+        if (number := next(meetings, None)) is not None:
+            _meet(folder, seed, number)
         return change(deps, scope, definition, id, lambda _, now: decision(before, now), **more)
 
     advance.change = careless
+
+
+def _meet(folder: Path, seed: int, number: int) -> None:
+    (folder / f"{number}-{seed}").touch()
+    limit = time.monotonic() + PATIENCE
+    while len(list(folder.glob(f"{number}-*"))) < 2:
+        if time.monotonic() > limit:
+            raise TimeoutError(f"Nobody came to meeting {number}.")
+        time.sleep(0.001)
 
 
 def note_of(line: dict[str, Any]) -> Note:
@@ -96,4 +114,4 @@ def note_of(line: dict[str, Any]) -> Note:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), "careless" in sys.argv[4:])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]) if sys.argv[4:] else None)

@@ -51,7 +51,8 @@ def crash(work: Work, *, durable: bool) -> Measured:
         for thread in threads:
             thread.start()
         for _ in work:
-            time.sleep(0.15 + dice.random() * 0.2)
+            some_more(acknowledged, 6)
+            time.sleep(dice.random() * 0.2)
             kill_all(server)
             server.start()
         stop.set()
@@ -85,6 +86,13 @@ def write(
             time.sleep(0.02)
 
 
+def some_more(kept: set[str], count: int) -> None:
+    """Wait until the writers are at it again, so that every crash has something to lose."""
+    goal, deadline = len(kept) + count, time.monotonic() + 60
+    while len(kept) < goal and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def kill_all(server: Postgres) -> None:
     """The whole server at once, as a crash of the machine's software would: no process of it has a chance to write."""
     family = [psutil.Process(server.pid), *psutil.Process(server.pid).children(recursive=True)]
@@ -93,7 +101,17 @@ def kill_all(server: Postgres) -> None:
     for process in family:
         process.send_signal(signal.SIGKILL)
     server.kill()
-    psutil.wait_procs(family, timeout=20)
+    deadline = time.monotonic() + 20
+    while any(map(_runs, family)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def _runs(process: psutil.Process) -> bool:
+    """A process that was killed and whose end nobody has asked for yet runs no more."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @row(

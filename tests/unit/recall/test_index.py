@@ -14,6 +14,7 @@ from tenuto.recall import segments
 from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.lexical import lexical
+from tenuto.records.base import micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows
 from tenuto.records.scope import User
 from tenuto.text import words
@@ -176,20 +177,35 @@ class FakeReader:
     def __init__(self, user: str = "ana") -> None:
         self.user = user
         self.entries: list[Entry] = []
+        self.removed: list[tuple[int, str]] | None = []
+        self.seq = 0
         self.epoch = 0
         self.created_at = START
         self.reads = 0
 
     def profile(self) -> User | None:
-        seq = max((one.seq for one in self.entries), default=0)
+        seq = max((self.seq, *(one.seq for one in self.entries)))
         return User(user_id=self.user, created_at=self.created_at, seq=seq, epoch=self.epoch) if self.entries else None
+
+    def write(self, made: Entry) -> None:
+        self.seq += 1
+        self.entries = [one for one in self.entries if one.id != made.id] + [replace(made, seq=self.seq)]
+
+    def remove(self, id: str) -> None:
+        self.seq, self.epoch = self.seq + 1, self.epoch + 1
+        self.entries = [one for one in self.entries if one.id != id]
+        if self.removed is not None:
+            self.removed.append((self.seq, id))
+
+    def removed_since(self, seq: int) -> list[str] | None:
+        return None if self.removed is None else [id for number, id in self.removed if number > seq]
 
     def entry_rows(self, seq: int, limit: int) -> EntryRows:
         self.reads += 1
         return EntryRows.of(sorted((one for one in self.entries if one.seq > seq), key=lambda one: one.seq)[:limit])
 
 
-def test_an_index_is_refreshed_by_what_is_new_and_made_anew_when_something_went() -> None:
+def test_an_index_is_refreshed_by_what_is_new_and_by_what_went() -> None:
     indexes, reader = Indexes(1 << 30), FakeReader()
     assert indexes.fresh(reader, "m", DIMENSION).view().size == 0  # type: ignore[arg-type]
     reader.entries = [entry(0, "apple"), entry(1, "pear")]
@@ -198,10 +214,14 @@ def test_an_index_is_refreshed_by_what_is_new_and_made_anew_when_something_went(
     assert indexes.fresh(reader, "m", DIMENSION) is first and reader.reads == reads, "nothing new, nothing read"  # type: ignore[arg-type]
     reader.entries.append(entry(2, "plum"))
     assert indexes.fresh(reader, "m", DIMENSION) is first and first.view().size == 3  # type: ignore[arg-type]
-    del reader.entries[0]
-    reader.epoch += 1
+    reader.seq = 3
+    reader.remove("msg_000000")
+    assert indexes.fresh(reader, "m", DIMENSION) is first and first.view().alive == 2  # type: ignore[arg-type]
+    assert set(scores(first, "apple")) == {"msg_000001", "msg_000002"}
+    reader.remove("msg_000002")
+    reader.removed = None
     rebuilt = indexes.fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
-    assert rebuilt is not first and rebuilt.view().size == 2
+    assert rebuilt is not first and rebuilt.view().size == 1, "what went is not known any more: all is read"
     reader.created_at += timedelta(days=1)
     reader.epoch = 0
     reader.entries = [entry(0, "new life")]
@@ -225,6 +245,57 @@ def test_the_least_recently_used_index_goes_first() -> None:
     assert indexes.fresh(readers[0], "m", DIMENSION) is first  # type: ignore[arg-type]
     indexes.drop("user0")
     assert indexes.fresh(readers[0], "m", DIMENSION) is not first  # type: ignore[arg-type]
+
+
+def moments(index: UserIndex) -> dict[str, int]:
+    view = index.view()
+    return {view.ids[row]: int(view.column("at")[row]) for row in np.flatnonzero(view.living())}
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["say", "say", "sum", "go", "look"]), st.integers(0, 9)), max_size=40)
+
+
+@settings(max_examples=150, deadline=None)
+@given(STEPS)
+def test_an_index_that_saw_things_come_and_go_answers_as_one_made_of_what_is_left(steps: list[tuple[str, int]]) -> None:
+    indexes, reader = Indexes(1 << 30), FakeReader()
+    reader.write(entry(99, "apple pear fig"))
+    first = indexes.fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    for number, (step, which) in enumerate(steps):
+        words_said = " ".join(WORDS[number % 3 : which % 8 + 1])
+        if step == "say":
+            reader.write(
+                entry(which, words_said, session=f"s{which % 2}", at=START + timedelta(minutes=which * 7 % 11))
+            )
+        elif step == "sum":
+            links = (f"msg_{which:06d}", f"msg_{which // 2:06d}")
+            later = START + timedelta(days=which)
+            reader.write(entry(which, words_said, kind=EntryKind.SUMMARY, id=f"sum_{which}", at=later, links=links))
+        elif step == "go":
+            reader.remove(f"msg_{which:06d}")
+            reader.remove(f"sum_{which // 3}")
+        else:
+            indexes.fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    grown = indexes.fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    whole = Indexes(1 << 30).fresh(reader, "m", DIMENSION)  # type: ignore[arg-type]
+    assert grown is first, "nothing was read twice"
+    assert scores(grown, "apple fig kiwi") == scores(whole, "apple fig kiwi")
+    assert moments(grown) == moments(whole)
+
+
+def test_a_view_does_not_change_when_something_goes() -> None:
+    index = UserIndex("m", DIMENSION)
+    summary = entry(3, "plum", kind=EntryKind.SUMMARY, id="sum_1", links=("msg_000001",), at=START + timedelta(days=1))
+    index.apply([entry(0, "apple"), entry(1, "pear"), entry(2, "apple"), summary])
+    view = index.view()
+    before = [view.neighbours(1)[1].tolist(), view.ago().tolist(), view.column("at").tolist()]
+    again = index.view()
+    index.take(EntryRows.of([]), ["msg_000001", "unknown"])
+    assert again.living().all()
+    assert [again.neighbours(1)[1].tolist(), again.ago().tolist(), again.column("at").tolist()] == before
+    after = index.view()
+    assert after.alive == 3 and after.ids[after.neighbours(1)[1][0]] == "msg_000002"
+    assert moments(index)["sum_1"] == micros(summary.at), "the message that it was dated by is gone"
 
 
 @pytest.mark.parametrize("page", [3, 7, 100])

@@ -102,6 +102,16 @@ WHERE user_id = :user AND kind = :kind AND id = :id
 -- name: drop_entry
 DELETE FROM entries WHERE user_id = :user AND kind = :kind AND id = :id
 
+-- name: note_removal
+INSERT INTO removed_entries (user_id, seq, id) VALUES (:user, :seq, :id)
+
+-- name: removed_since
+SELECT id FROM removed_entries WHERE user_id = :user AND seq > :seq ORDER BY seq DESC LIMIT :limit
+
+-- name: forget_removals
+DELETE FROM removed_entries WHERE user_id = :user AND seq < (
+    SELECT seq FROM removed_entries WHERE user_id = :user ORDER BY seq DESC LIMIT 1 OFFSET :kept)
+
 -- name: lease_pick
 -- A leased job was due when it was taken, so all that can be taken lies before now in the index of what is unfinished.
 SELECT user_id, kind FROM jobs INDEXED BY jobs_due
