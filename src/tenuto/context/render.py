@@ -59,7 +59,7 @@ def escape(text: str) -> str:
 
 
 def day(at: datetime, zone: tzinfo) -> str:
-    return at.astimezone(zone).strftime("%Y-%m-%d")
+    return at.astimezone(zone).date().isoformat()
 
 
 def minute(at: datetime, zone: tzinfo) -> str:
