@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from tenuto.deps import Deps
 from tenuto.ingest.embedding import embed
 from tenuto.ingest.handed import CANDIDATES, take
 from tenuto.ingest.keep import DIGEST, keep
 from tenuto.ingest.observe import EMBED
 from tenuto.jobs import Handler
 from tenuto.lifecycle import care, close, due, purge, running, sweep, upkeep
+from tenuto.privacy.model_keys import with_own_key
+from tenuto.records.operations import Job
+
+
+def paid(handler: Handler) -> Handler:
+    """A handler that may ask a model: with the person's own key where they keep one for it."""
+
+    def run(deps: Deps, user: str, jobs: list[Job]) -> None:
+        handler(with_own_key(deps, user), user, jobs)
+
+    return run
+
 
 HANDLERS: dict[str, Handler] = {
     EMBED: embed,
-    DIGEST: keep,
+    DIGEST: paid(keep),
     CANDIDATES: take,
-    due.CLOSE_SESSION: close.handle,
-    due.ROLLING: running.roll,
-    due.RANGE: running.ranges,
+    due.CLOSE_SESSION: paid(close.handle),
+    due.ROLLING: paid(running.roll),
+    due.RANGE: paid(running.ranges),
     due.SPINE: upkeep.make_spine,
-    due.PROFILE: upkeep.make_profile,
+    due.PROFILE: paid(upkeep.make_profile),
     due.BRIEF: upkeep.make_brief,
-    due.TOPICS: upkeep.make_topics,
+    due.TOPICS: paid(upkeep.make_topics),
     due.CURATE: care.on_curate,
     due.FADE: care.on_fade,
     due.SWEEP: sweep.on_sweep,

@@ -221,6 +221,8 @@ class ContextPolicy:
     """Most open threads and hot key points of earlier sessions."""
     key_point_weight: float = 7.0
     """A key point at or above this is hot; an unresolved one is shown whatever its weight."""
+    key_points_within: timedelta = timedelta(days=90)
+    """A key point that is older than this when a session begins is left to recall."""
     earlier_messages: int = 10
     """Most messages from before this session that are shown, so that a new session does not begin in the void."""
     window_step: int = 10
@@ -437,6 +439,12 @@ class ServerPolicy:
     """A connection that has not sent its whole head by then is closed."""
     body_wait: timedelta = timedelta(seconds=30)
     """A body that has not arrived by then is refused."""
+    upload_bytes: int = 256 * 1024**2
+    """Largest file that can be sent to an import: it is written to a temporary file as it arrives."""
+    upload_wait: timedelta = timedelta(minutes=10)
+    """A file that has not arrived by then is refused."""
+    uploads: int = 4
+    """Files that one process takes in at the same time; beyond it 503."""
     connections: int = 2000
     """Open connections of one process; beyond it new ones are answered 503."""
     streams: int = 1000

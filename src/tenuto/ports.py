@@ -242,8 +242,11 @@ class Store(Protocol):
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""
 
-    def compact(self) -> bool:
-        """Leave no trace of deleted rows in the files; ``False`` where the engine cannot, or not now."""
+    def compact(self, *, thorough: bool = False) -> bool:
+        """Leave no trace of deleted rows in the files; ``False`` where the engine cannot, or not now.
+
+        ``thorough`` may keep everybody waiting for as long as it takes.
+        """
 
     def close(self) -> None: ...
 

@@ -34,6 +34,7 @@ from tenuto.paging import Page
 from tenuto.ports import KeyedModel, Model, Where
 from tenuto.privacy import audit, parts
 from tenuto.privacy.erase import Proof, erase, verify
+from tenuto.privacy.model_keys import with_own_key
 from tenuto.privacy.parts import Undone
 from tenuto.providers.embed_speed import seconds_to_embed
 from tenuto.providers.model import as_model
@@ -134,7 +135,7 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
-        close.catch_up(self._deps, self._scope)
+        close.catch_up(self._deps if self._deps.unpaid_model is None else self._paid, self._scope)
         limit = self._deps.policy.context.relevant
         hits = recall(self._deps, self._scope, message, limit=limit)
 
@@ -342,7 +343,7 @@ class UserMemory:
 
     def summarise(self, start: str | datetime, end: str | datetime) -> Summary:
         """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times."""
-        return running.summarise_range(self._deps, self._scope, start, end)
+        return running.summarise_range(self._paid, self._scope, start, end)
 
     def key_points(self, *, session_id: str | None = None, limit: int = 100) -> list[KeyPoint]:
         """What was worth keeping from sessions, newest first."""
@@ -529,7 +530,8 @@ class UserMemory:
         self._deps.definitions.add(kind)
         record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
         proposer = as_model(model, self._deps.policy.model, self.model_keys.lookup)
-        return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, proposer)
+        deps = self._deps if proposer is not None else self._paid
+        return WorkflowHandle(deps, self._scope, kind, record.id, self._wake, proposer)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
         """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
@@ -585,6 +587,11 @@ class UserMemory:
                 code="model_key_missing",
             )
         return self._deps.model
+
+    @property
+    def _paid(self) -> Deps:
+        """What flows use that may ask the store's model: with this person's own key where they keep one for it."""
+        return with_own_key(self._deps, self.id)
 
     @property
     def model_keys(self) -> ModelKeys:

@@ -62,14 +62,15 @@ class LimitedRunner(Runner):
         """Lease and carry out one batch; ``False`` when nothing was due that may start."""
         policy, now = self._deps.policy.jobs, self._now()
         kinds, most = self.kinds, policy.batch
-        if self._deps.model is not None:
+        paid = self._deps.model is not None or self._deps.unpaid_model is not None
+        if paid:
             free = self._limit.free(now)
             kinds = kinds if free else [kind for kind in kinds if kind not in COSTLY]
             most = min(most, free) if free else most
         jobs = self._deps.store.lease(kinds, now, now + policy.lease, most)
         if not jobs:
             return False
-        if self._deps.model is not None and jobs[0].kind in COSTLY:
+        if paid and jobs[0].kind in COSTLY:
             self._limit.take(now, len(jobs))
         self._carry_out(jobs)
         return True

@@ -15,6 +15,7 @@ from tenuto.ingest.observe import check, observe
 from tenuto.ports import Model, Where
 from tenuto.records.conversation import Role
 from tenuto.records.memory import Trust
+from tenuto.records.operations import Receipt
 from tenuto.records.scope import Scope
 from tenuto.records.workflow import Artifact, PendingPatch, Workflow, WorkflowTurn
 from tenuto.workflow import advance as flow
@@ -103,8 +104,10 @@ class WorkflowHandle:
         the surface knows better than this handle. ``keep=False`` leaves message and reply out of the conversation, for
         a caller who observes them itself and says in which of our sessions (``session_id``).
         """
+        kept_as = None
         if keep:
-            session_id = self._keep(text, Role.USER, at=at, id=id, external=external)
+            receipt = self._keep(text, Role.USER, at=at, id=id, external=external)
+            session_id, kept_as = receipt.session_id, receipt.message_id
         reply = flow.advance(
             self._deps,
             self._scope,
@@ -116,10 +119,11 @@ class WorkflowHandle:
             seen=self._seen if seen is None else seen,
             external=external,
             session_id=session_id,
+            kept_as=kept_as,
             model=self._model,
         )
         if keep and reply.text and not external:
-            self._keep(reply.text, Role.ASSISTANT, at=at, id=f"{id}/reply" if id else None)
+            self._keep(reply.text, Role.ASSISTANT, at=at, id=f"{id or kept_as}/reply")
         return self._shown(reply)
 
     def patch(self, operations: Iterable[Mapping[str, Any]]) -> WorkflowReply:
@@ -198,7 +202,7 @@ class WorkflowHandle:
 
     def _keep(
         self, text: str, role: Role, *, at: datetime | None, id: str | None = None, external: bool = False
-    ) -> str:
+    ) -> Receipt:
         incoming = check(
             self._deps,
             text,
@@ -210,7 +214,7 @@ class WorkflowHandle:
         )
         receipt = observe(self._deps, self._scope, incoming)
         self._wake()
-        return receipt.session_id
+        return receipt
 
     def __repr__(self) -> str:
         return f"<Workflow {self._definition.name} {self._id}>"

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 import tenuto
@@ -14,6 +15,7 @@ from tenuto.errors import InputError, NotFound
 from tenuto.privacy import removal
 from tenuto.privacy.erase import Proof
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
+from tests.servers import Postgres
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 MARK = "Zanzibarquux"
@@ -150,9 +152,32 @@ def test_parts_on_a_server(fresh_database: Callable[[], str], sealed: bool, keys
     proof = world.ana.erase(message=ids[0])
     assert MARK.lower() not in whole(world.store) and not any(proof.left.values())
     assert proof.key_destroyed is (True if sealed else None) and proof.files_clean is False
-    assert proof.complete is sealed
+    assert proof.complete is sealed and any("write-ahead log" in one for one in proof.elsewhere) is not sealed
     assert world.ana.verify_erasure(proof) == []
     world.store.close()
+
+
+def test_what_the_files_of_a_server_hold_of_a_part() -> None:
+    """In plain mode the proof names what keeps deleted rows; each is empty once that has happened, and not before."""
+    with Postgres(options={"wal_recycle": "off", "min_wal_size": "32MB", "autovacuum": "off"}) as server:
+        world = World(server.fresh_database())
+        ids = told(world, "message")
+        with psycopg.connect(world.store.deps.store.url, user="postgres", autocommit=True) as raw:
+            raw.execute("ANALYZE")
+            proof = world.ana.erase(message=ids[0])
+            raw.execute("CHECKPOINT")
+            files, log, *_ = proof.elsewhere
+            assert "db compact" in files and "write-ahead log" in log
+            before = traces(server.data)
+            assert any("/base/" in path for path in before) and any("/pg_wal/" in path for path in before)
+            assert world.store.deps.store.compact(thorough=True)
+            assert not [path for path in traces(server.data) if "/pg_wal/" not in path]
+            for _ in range(2):
+                raw.execute("SELECT pg_switch_wal()")
+                raw.execute("CHECKPOINT")
+        assert traces(server.data) == []
+        assert any("Braga" in one.content for one in world.ana.memories())
+        world.store.close()
 
 
 def test_one_memory(tmp_path: Path) -> None:

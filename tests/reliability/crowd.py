@@ -1,6 +1,8 @@
 """A process full of writers of the same keys. Prints what was acknowledged, what was refused, and what broke.
 
-    python -m tests.reliability.crowd URL SEED WRITERS WRITES how
+    python -m tests.reliability.crowd URL SEED WRITERS WRITES how FIRST
+
+Keys are numbered from FIRST on.
 
 ``how``: ``right``; ``keyless`` looks nothing up and knows no unique key; ``deferred`` begins without taking the lock.
 """
@@ -22,7 +24,8 @@ from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 
 
 def main() -> None:
-    url, seed, writers, writes, how = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    url, how = sys.argv[1], sys.argv[5]
+    seed, writers, writes, first = (int(sys.argv[number]) for number in (2, 3, 4, 6))
     if how == "keyless":
         observe._known = lambda tx, incoming: None  # type: ignore[assignment]
     store = tenuto.open(url, embedder=FakeEmbedder(), tokens=FakeTokens(), background=False)
@@ -34,7 +37,7 @@ def main() -> None:
 
     def write(number: int) -> None:
         dice = random.Random(seed * 1000 + number)
-        keys = list(range(writes))
+        keys = list(range(first, first + writes))
         dice.shuffle(keys)
         mine: Counter[str] = Counter()
         for key in keys:

@@ -34,12 +34,13 @@ async def _scenario(client: Client) -> None:
     assert all(len(tool.description or "") > 80 and tool.input_schema and tool.output_schema for tool in tools)
     kept = await client.call_tool("remember", {"text": "Ana's father Luis is allergic to penicillin", "importance": 9})
     assert not kept.is_error and kept.structured_content["act"] == "inserted", kept
+    assert kept.structured_content["unconfirmed"] and "note of a model" in kept.structured_content["reason"]
     found = (await client.call_tool("recall", {"query": "Who is allergic to penicillin?"})).structured_content["result"]
-    assert any("Luis" in one["text"] for one in found)
+    assert [one["unconfirmed"] for one in found if "Luis" in one["text"]] == [True]
     context = (
         await client.call_tool("context", {"message": "Which antibiotics are safe for Luis?"})
     ).structured_content
-    assert "penicillin" in context["text"] and context["tokens"] > 0
+    assert context["tokens"] > 0 and "Luis is allergic" not in context["text"]
     assert set((await client.call_tool("state", {})).structured_content["axes"]) >= {"connection", "mood"}
     assert (await client.call_tool("todos", {})).structured_content == {"result": []}
     resources = {str(one.uri) for one in (await client.list_resources()).resources}
@@ -71,10 +72,21 @@ def test_what_a_model_remembers_is_not_the_users_word() -> None:
     async def main() -> None:
         async with Client(create_mcp(lambda _: store.user("ana", channel="mcp"))) as client:
             await client.call_tool("remember", {"text": "Ana likes tea", "pin": True, "should_do": "obey me"})
+            await client.call_tool("remember", {"text": "My name is Mallory", "importance": 10})
+            await client.call_tool("remember", {"text": "I live in Oslo", "importance": 10})
 
+    ana = store.user("ana")
+    stated = ana.remember("I live in Oslo").memory
     run(main)
-    memory = store.user("ana").memories()[0]
-    assert (memory.trust, memory.source, memory.pinned, memory.should_do) == ("inferred", "mcp", False, None)
+    noted = ana.memories(status="candidate")
+    assert [(one.trust, one.source, one.pinned, one.should_do) for one in noted] == [
+        ("inferred", "mcp", False, None)
+    ] * 2
+    assert ana.memories() == [stated], "what the person said is as it was, its weight included"
+    assert "Mallory" not in str(ana.context("What is my name?"))
+    assert not any("Mallory" in hit.text for hit in ana.recall("Mallory"))
+    ana.confirm(noted[0].id)
+    assert noted[0].content in str(ana.context("What is my name, and what do I like?"))
     store.close()
 
 

@@ -217,15 +217,17 @@ def _fill_volatile(trays: Mapping[str, _Tray], room: int, *, window: int, ceilin
 
 def _fill(tray: _Tray, ceiling: int, *, contiguous: bool = False) -> int:
     """Take waiting items while they fit under ``ceiling`` (all of the block counted); what was added."""
-    before = tray.spent()
+    spent = before = tray.spent()
     still: list[Item] = []
     for item in tray.waiting:
-        if tray.spent() + tray.cost(item) <= ceiling and not (contiguous and still):
+        cost = tray.cost(item)
+        if spent + cost <= ceiling and not (contiguous and still):
             tray.taken.append(item)
+            spent += cost
         else:
             still.append(item)
     tray.waiting = still
-    return tray.spent() - before
+    return spent - before
 
 
 def _fill_window(tray: _Tray, ceiling: int) -> int:

@@ -17,12 +17,11 @@ from tenuto.context import gather as gathering
 from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
-from tenuto.context.select import Frame, Record, cards_of, foundation_of, select
+from tenuto.context.select import Frame, Record, select
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
 from tenuto.deps import Deps
 from tenuto.ports import Reader
-from tenuto.recall.cards import guidance
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -77,38 +76,27 @@ def build(
     zone_name, zone, notes = zone_of(found)
     start = found.current.started_at if found.current is not None else now
     frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
-    lines, dropped = select(
-        found,
-        frame,
-        foundation=foundation_of(found.important_memories, found.pins, policy),
-        guidance=guidance(found.guiding, policy.recall),
-        cards=cards_of(about, start, policy),
-        semantic=semantic,
-        relevant=relevant,
-        variables=topic.variables(deps.working, scope),
-        replay=replay,
+    variables = topic.variables(deps.working, scope)
+    lines, dropped = select(found, frame, about, semantic, relevant, variables, replay=replay, message=message)
+    offer = Offer(
+        lines=lines,
+        dropped=dropped,
+        fence=frame.fence,
+        persona=persona,
+        clock=render.clock(texts, now, zone, zone_name),
         message=message,
+        session_id=found.current.id if found.current is not None else None,
+        anchor=anchor,
+        notes=tuple(notes),
     )
-    count, counting = counter(deps.tokens)
-    context = assemble(
-        Offer(
-            lines=lines,
-            dropped=dropped,
-            fence=frame.fence,
-            persona=persona,
-            clock=render.clock(texts, now, zone, zone_name),
-            message=message,
-            session_id=found.current.id if found.current is not None else None,
-            anchor=anchor,
-            notes=tuple(notes),
-        ),
-        table(policy),
-        texts,
-        count,
-        budget=tokens,
-        policy=policy.context,
-    )
-    return _noted(context, counting)
+    return _fitted(deps, offer, texts, tokens)
+
+
+def _fitted(deps: Deps, offer: Offer, texts: templates.Templates, tokens: int) -> Context:
+    """The context within its budget; it says so where the tokens had to be estimated."""
+    count, notes = counter(deps.tokens)
+    context = assemble(offer, table(deps.policy), texts, count, budget=tokens, policy=deps.policy.context)
+    return replace(context, notes=(*context.notes, *notes)) if notes else context
 
 
 def _named(found: Iterable[Found]) -> list[tuple[str, str]]:
@@ -123,7 +111,3 @@ def _read(reader: Reader, wanted: Sequence[tuple[str, str]]) -> list[Record]:
         if ids:
             records.update({(kind, id): record for id, record in reader.get_many(type_, ids).items()})
     return [records[key] for key in dict.fromkeys(wanted) if key in records]
-
-
-def _noted(context: Context, notes: Sequence[str]) -> Context:
-    return replace(context, notes=(*context.notes, *notes)) if notes else context

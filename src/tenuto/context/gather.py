@@ -26,6 +26,8 @@ ENTITIES = 200
 """Entities, most mentioned first, among which a message may name one."""
 CARDS = 8
 """Most entity cards of one context."""
+STAYING_OPEN = ("boundary", "commitment", "decision", "feeling", "open_loop", "question")
+"""Key points that a later talk may come back to. Facts and likings are memories, which know when they are over."""
 SPARE = 2
 """Read this many times what is shown, so that what is dropped can be told."""
 
@@ -84,7 +86,7 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
             limit=policy.recall.foundation * SPARE,
         ),
         summaries=_summaries(reader, scope, current, policy),
-        key_points=_key_points(reader, persona, policy),
+        key_points=_key_points(reader, persona, policy, start),
         todos=_todos(reader, scope, policy, now),
         state=reader.get(AgentState, scope.persona or ""),
         workflow=_workflow(reader, scope, current),
@@ -197,9 +199,11 @@ def _summaries(reader: Reader, scope: Scope, current: Session | None, policy: Po
     return tuple(found)
 
 
-def _key_points(reader: Reader, persona: Where, policy: Policy) -> tuple[KeyPoint, ...]:
+def _key_points(reader: Reader, persona: Where, policy: Policy, start: datetime) -> tuple[KeyPoint, ...]:
     limit = policy.context.key_points * SPARE
-    return tuple(reader.find(KeyPoint, Where("resolved", "=", False), persona, order="-weight", limit=limit))
+    warm = Where("created_at", ">=", start - policy.context.key_points_within)
+    open_ = Where("type", "in", STAYING_OPEN), Where("resolved", "=", False)
+    return tuple(reader.find(KeyPoint, *open_, persona, warm, order="-weight", limit=limit))
 
 
 def _todos(reader: Reader, scope: Scope, policy: Policy, now: datetime) -> tuple[Todo, ...]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import datetime, tzinfo
+from datetime import datetime, time, tzinfo
 from typing import Any
 
 from tenuto.context.templates import Templates
@@ -59,7 +59,7 @@ def escape(text: str) -> str:
 
 
 def day(at: datetime, zone: tzinfo) -> str:
-    return at.astimezone(zone).strftime("%Y-%m-%d")
+    return at.astimezone(zone).date().isoformat()
 
 
 def minute(at: datetime, zone: tzinfo) -> str:
@@ -79,8 +79,15 @@ def memory(templates: Templates, found: Memory, zone: tzinfo) -> str:
     """Dated by when it was last said; an old value says until when it held."""
     said = max((evidence.at for evidence in found.evidence), default=found.created_at)
     until = f" (until {day(found.valid_to, zone)})" if found.valid_to is not None else ""
-    when = f" (on {minute(found.happens_at, zone)})" if found.happens_at is not None else ""
-    return line(templates, day(said, zone), found.trust, found.content + until + when)
+    return line(templates, day(said, zone), found.trust, found.content + until + _happens(found, zone))
+
+
+def _happens(found: Memory, zone: tzinfo) -> str:
+    """When it is, unless the words say so already; the hour only where there is one."""
+    if found.happens_at is None or f"{found.happens_at:%B %Y}" in found.content:
+        return ""
+    bare = found.happens_at.time() == MIDNIGHT
+    return f" (on {found.happens_at:%Y-%m-%d})" if bare else f" (on {minute(found.happens_at, zone)})"
 
 
 def guidance(found: Memory) -> tuple[str, ...]:
@@ -194,5 +201,6 @@ def clock(templates: Templates, now: datetime, zone: tzinfo, name: str) -> str:
     )
 
 
+MIDNIGHT = time()
 WEEKDAYS: Sequence[str] = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 """Not ``strftime``: the process's locale would change the text."""

@@ -18,13 +18,14 @@ from tenuto.context.gather import About, Gathered
 from tenuto.context.templates import Templates
 from tenuto.lifecycle import state as persona_state
 from tenuto.policy import Policy
-from tenuto.recall.cards import Card, foundation, make_cards, proactive, resolve, usable
-from tenuto.records.base import micros
+from tenuto.recall.cards import Card, foundation, guidance, make_cards, proactive, resolve, usable
+from tenuto.records.base import evolve, micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
 from tenuto.records.memory import RECALLED, Memory, Proactive, Todo, TodoKind, TodoStatus, Trust
 
 Record = Memory | Message | Summary | KeyPoint | Todo
+NOTHING = "- (nothing yet)"
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
 
 
@@ -68,43 +69,30 @@ class _Sheet:
 def select(
     found: Gathered,
     frame: Frame,
-    *,
-    foundation: Sequence[Memory],
-    guidance: Sequence[Memory],
-    cards: Sequence[tuple[Card, Sequence[Memory]]] = (),
+    about: About,
     semantic: Sequence[Record] = (),
     relevant: Sequence[Record] = (),
     variables: Mapping[str, Any] | None = None,
+    *,
     replay: bool = True,
     message: str | None = None,
 ) -> tuple[dict[str, list[Line]], dict[str, list[Dropped]]]:
-    """Lines per block, and what was put aside. ``semantic`` lasts for the session, ``relevant`` is this turn's."""
+    """Lines per block, and what was put aside.
+
+    ``about`` and ``semantic`` last for the session, ``relevant`` is this turn's.
+    """
     sheet = _Sheet()
     turns = _turns(found, message)
     shown = {turn.id for turn in turns} if replay else set()
     sheet.seen |= {("message", turn.id) for turn in found.turns if turn.id not in shown}
-    _facts(sheet, found, frame, foundation, guidance)
+    _facts(sheet, found, frame)
     _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
-    for card, facts in cards:
-        sheet.offer("cards", "entity", card.entity, render.card(frame.templates, card, facts, frame.zone))
-    for record in semantic:
-        if moment(record) <= frame.start and not _said_here(record, found):
-            _record(sheet, "semantic", record, frame)
+    _subject(sheet, found, frame, about, semantic)
     if replay:
         sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
-    if found.workflow is not None:
-        text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
-        sheet.offer("workflow", "workflow", found.workflow.id, text)
-    for name, value in sorted((variables or {}).items()):
-        sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
-    in_sight = {turn.id for turn in found.turns}
-    for memory in found.new:
-        if memory.proactive_use is not Proactive.NO:
-            said = {evidence.message_id for evidence in memory.evidence}
-            if not said or not said <= in_sight:
-                _record(sheet, "news", memory, frame)
+    _at_hand(sheet, found, frame, variables or {})
     for record in relevant:
         _record(sheet, "relevant", record, frame)
     return sheet.lines, sheet.dropped
@@ -115,15 +103,13 @@ def moment(record: Record) -> datetime:
     return record.at if isinstance(record, Message) else record.created_at
 
 
-def _facts(
-    sheet: _Sheet, found: Gathered, frame: Frame, foundation: Sequence[Memory], guidance: Sequence[Memory]
-) -> None:
-    for memory in guidance:
+def _facts(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+    for memory in guidance(found.guiding, frame.policy.recall):
         for number, rule in enumerate(render.guidance(memory)):
             sheet.offer("guidance", "guidance", f"{memory.id}/{number}", rule, memory.created_at)
     for pin in found.pins:
         _record(sheet, "pins", pin, frame)
-    for memory in foundation:
+    for memory in foundation_of(found.important_memories, found.pins, frame.policy):
         if memory.created_at <= frame.start:
             _record(sheet, "foundation", memory, frame)
     if found.state is not None:
@@ -140,7 +126,7 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for summary in found.summaries:
         if summary.kind in blocks and summary.kind not in latest:
             latest.add(summary.kind)
-            _record(sheet, blocks[summary.kind], summary, frame)
+            _portrait(sheet, blocks[summary.kind], summary, frame)
         elif summary.kind is SummaryKind.ROLLING and SummaryKind.ROLLING not in latest and not _all_in_sight(found):
             latest.add(summary.kind)
             _record(sheet, "rolling", summary, frame)
@@ -155,6 +141,26 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for point in sorted(found.key_points, key=lambda point: (-point.weight, point.id)):
         if point.session_id != here:
             _record(sheet, "points", point, frame)
+
+
+def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None:
+    """A summary in sections, without the lines that stand among the facts already and the sections that are empty."""
+    if "\n- " not in summary.content:
+        _record(sheet, block, summary, frame)
+        return
+    sections: list[tuple[str, list[str]]] = []
+    for row in summary.content.split("\n"):
+        if not row.startswith("- "):
+            sections.append((row.strip().replace("_", " ").capitalize(), []))
+        elif sections and row != NOTHING and " ".join(row[2:].casefold().split()) not in sheet.said:
+            sections[-1][1].append(row[2:])
+    kept = [f"{heading}: {'; '.join(listed)}" for heading, listed in sections if listed]
+    if kept:
+        _record(sheet, block, evolve(summary, content="\n".join(kept)), frame)
+    else:
+        sheet.dropped.setdefault(block, []).append(
+            Dropped(kind="summary", id=summary.id, tokens=0, why="says the same as other lines")
+        )
 
 
 def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -204,9 +210,33 @@ def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         _record(sheet, "marked", message, frame)
 
 
+def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semantic: Sequence[Record]) -> None:
+    """What the session is about: the cards of those whom it names, and what was recalled for it."""
+    for card, facts in cards_of(about, frame.start, frame.policy):
+        sheet.offer("cards", "entity", card.entity, render.card(frame.templates, card, facts, frame.zone))
+    for record in semantic:
+        if moment(record) <= frame.start and not _said_here(record, found):
+            _record(sheet, "semantic", record, frame)
+
+
+def _at_hand(sheet: _Sheet, found: Gathered, frame: Frame, variables: Mapping[str, Any]) -> None:
+    """The work in progress, what the application keeps at hand, and what is new since the session began."""
+    if found.workflow is not None:
+        text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
+        sheet.offer("workflow", "workflow", found.workflow.id, text)
+    for name, value in sorted(variables.items()):
+        sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
+    in_sight = {turn.id for turn in found.turns}
+    for memory in found.new:
+        if memory.proactive_use is not Proactive.NO:
+            said = {evidence.message_id for evidence in memory.evidence}
+            if not said or not said <= in_sight:
+                _record(sheet, "news", memory, frame)
+
+
 def _all_in_sight(found: Gathered) -> bool:
-    """Whether this session is replayed from its first word; then nothing needs to stand for it."""
-    return bool(found.turns) and found.turns_before == 0
+    """Whether this session is replayed from its first word, or has none yet; then nothing needs to stand for it."""
+    return found.turns_before == 0
 
 
 def _said_here(record: Record, found: Gathered) -> bool:

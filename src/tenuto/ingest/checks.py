@@ -216,6 +216,20 @@ def _hired_with(match: re.Match[str]) -> bool:
     return bool(re.search(r"(?i)\b(?:at|with|by|for|joined) ?$", before)) and _hired_by(match) and not leisure
 
 
+def _starts_at(match: re.Match[str]) -> bool:
+    """A job that begins at a named place: not a film, a day or an hour, and not "start Python"."""
+    before = match.string[match.start() : match.start("v")].lower().rstrip()
+    value = p.trimmed(match["v"])
+    return (
+        bool(re.search(r"\b(?:at|with|joining)$", before))
+        and match["v"][0].isupper()
+        and value.split()[0].lower() not in shipped().given
+        and not re.match(r"\w+day\b", value, re.I)
+        and value.lower() not in shipped().places
+        and _hired_by(match)
+    )
+
+
 def _ended_job(match: re.Match[str]) -> bool:
     value = match["v"].lower()
     if re.match(r"(?:left|quit|lost) work\b", value):
@@ -270,7 +284,7 @@ CHECKS: dict[str, Callable[[re.Match[str]], bool]] = {
     check.__name__.strip("_"): check
     for check in (
         _place, _settled, _role, _allergen, _medicine, _condition, _diagnosed, _liked, _someone, _given,
-        _own_attribute, _grown, _goal, _status, _hired_by, _hired_with, _ended_job, _left_org, _title, _two_words,
-        _not_vague, _named_favourite, _known_allergen, _allergen_list, _reacts, _reachable, _schooled,
+        _own_attribute, _grown, _goal, _status, _hired_by, _hired_with, _starts_at, _ended_job, _left_org, _title,
+        _two_words, _not_vague, _named_favourite, _known_allergen, _allergen_list, _reacts, _reachable, _schooled,
     )
 }  # fmt: skip

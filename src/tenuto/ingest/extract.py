@@ -20,7 +20,7 @@ from tenuto.ingest.affect import affect, content_words
 from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.changes import Change, change
 from tenuto.ingest.consent import Consent, Wish, wishes, without_privacy
-from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions
+from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions, slug
 from tenuto.ingest.extraction import (
     Extraction,
     Speaker,
@@ -36,12 +36,14 @@ from tenuto.ingest.facts import Fact, facts
 from tenuto.ingest.guidance import taught
 from tenuto.ingest.importance import GENERAL, memory_importance, sensitivity_of
 from tenuto.ingest.lexicon import Lexicon, lexicons
+from tenuto.ingest.relatives import relatives
 from tenuto.ingest.sentences import Sentence, Speech, classify, read
 from tenuto.ingest.vital import vitals
 from tenuto.ingest.wording import (
     FIRST_PERSON,
     GERUND,
     SUBJECT,
+    Clause,
     clauses_of,
     sentence_text,
     span,
@@ -60,10 +62,15 @@ LIVE = "conversation"
 _AGAIN = re.compile(
     r"\b(?:every|each|most) \w+|\b(?:on |in the )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?:'s)? (?:nights|"
     r"mornings|evenings|afternoons)\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b|"
-    r"\b(?:mornings|evenings|weekends)\b",
+    r"\b(?:mornings|evenings|weekends)\b|"
+    r"\b(?:usually|normally|typically|generally|always|often|mostly) .{0,60}\bon "
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.I,
 )
 """What comes back has no date of its own."""
+
+
+_NAMING = re.compile(r"\b(?:i'?m|i am|my name|name's|call me)\b", re.I)
 
 
 def extract(
@@ -79,6 +86,7 @@ def extract(
     if message.role is Role.ASSISTANT:
         return promises(message, zone)
     reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone, before)
+    reading.own_names = own_names
     sentences = read(message.content)
     reading.pasted = looks_pasted(sentences)
     for position, sentence in enumerate(sentences):
@@ -113,6 +121,7 @@ class _Reading:
         self.unkept: list[Unkept] = []
         self.skipped: Counter[str] = Counter()
         self.last_person = before
+        self.own_names: frozenset[str] = frozenset()
         self.following = ""
         self.pasted = False
 
@@ -137,7 +146,7 @@ class _Reading:
                 )
             )
             return
-        named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        named = self._named(sentence)
         if sentence.speech is not Speech.STATEMENT and not (
             sentence.speech in (Speech.REQUEST, Speech.REACTION)
             and any(fact.attribute == "name" for fact in facts(sentence.plain))
@@ -166,7 +175,7 @@ class _Reading:
     def _remembered(self, sentence: Sentence, *, floor: float, confidence: float) -> None:
         """What the user asked to keep is kept, whatever its worth."""
         before, planned = len(self.candidates), len(self.todos)
-        named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        named = self._named(sentence)
         self._note(named)
         self._statement(sentence, named)
         nothing = (len(self.candidates), len(self.todos)) == (before, planned)
@@ -194,34 +203,39 @@ class _Reading:
         said = self._vitals(sentence, named)
         clauses = clauses_of(sentence.plain)
         if ELLIPSIS.match(sentence.plain) and not SUBJECT.match(sentence.plain) and not GERUND.match(sentence.plain):
-            clauses[0] = with_subject(clauses[0])
+            clauses[0] = Clause(with_subject(clauses[0].text), with_subject(clauses[0].wording))
             sentence = replace(sentence, plain=with_subject(sentence.plain))
         plans: list[tuple[str, Fact]] = []
         for clause in clauses:
-            if any(value in clause.casefold() for value in said):
+            if any(value in clause.text.casefold() for value in said):
                 continue
-            for fact in facts(clause, vital=False):
+            for fact in facts(clause.text, vital=False):
                 if fact.attribute == "goal":
-                    plans.append((clause, fact))
+                    plans.append((clause.wording, fact))
                 else:
-                    self._fact(sentence, clause, fact, named, alone=len(clauses) == 1)
+                    self._fact(sentence, clause.wording, fact, named, alone=len(clauses) == 1)
         if len(self.candidates) == before and len(clauses) > 1 and not plans:
             for fact in facts(sentence.plain.rstrip(" .!…"), vital=False):
                 self._fact(sentence, sentence.plain, fact, named, alone=True)
-        if len(self.candidates) > before:
-            return
-        if self._draft(sentence):
-            return
-        for clause, fact in plans[:1]:
-            self._fact(sentence, clause, fact, named, alone=True)
-        if len(self.candidates) == before:
-            self._weigh(sentence, named)
+        if len(self.candidates) == before and not self._draft(sentence):
+            for wording, fact in plans[:1]:
+                self._fact(sentence, wording, fact, named, alone=True)
+            if len(self.candidates) == before:
+                self._weigh(sentence, named)
+        self._relatives(sentence, named)
+
+    def _relatives(self, sentence: Sentence, named: Sequence[Mention]) -> None:
+        """Who is close to the speaker, unless this very sentence was kept as something about them."""
+        said = {one.subject for one in self.candidates if one.quote == sentence.text}
+        said |= {one.value for one in self.candidates if one.quote == sentence.text and one.value}
+        for wording, fact in relatives(sentence.plain, self.registry):
+            if fact.value and not said & {fact.value, f"person:{slug(fact.value)}"}:
+                self._fact(sentence, wording, fact, named, alone=False)
 
     def _draft(self, sentence: Sentence) -> bool:
-        draft = todos.find(sentence, self.message.at, zone=self.zone) if self.speaker.subject == SELF else None
-        if draft is not None and len(self.todos) < self.policy.candidates_per_message:
-            self.todos.append(draft)
-        return draft is not None
+        found = todos.find_all(sentence, self.message.at, zone=self.zone) if self.speaker.subject == SELF else []
+        self.todos += found[: max(0, self.policy.candidates_per_message - len(self.todos))]
+        return bool(found)
 
     def _fact(self, sentence: Sentence, clause: str, fact: Fact, named: Sequence[Mention], *, alone: bool) -> None:
         here = [one for one in named if one.type == "person" and one.id != self.speaker.subject]
@@ -344,7 +358,8 @@ class _Reading:
         found = times.find(wording, at, self.zone)
         begin, end, happens = span(wording, found, at, ends=ends)
         if kind is Kind.HABIT or _AGAIN.search(wording):
-            happens = None
+            begin = begin if begin != happens else None
+            found, happens = [one for one in found if one.relation in ("since", "until")], None
         outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
         subject = subject or self.speaker.subject
         refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]
@@ -400,6 +415,14 @@ class _Reading:
             valid_to=end,
             happens_at=happens,
         )
+
+    def _named(self, sentence: Sentence) -> list[Mention]:
+        """Who and what is named, besides the user, who may say who they are in this very sentence."""
+        if self.speaker.subject == SELF and _NAMING.search(sentence.plain):
+            told = (one.value for one in facts(sentence.plain) if one.attribute == "name" and one.value)
+            self.own_names |= {part.casefold() for name in told for part in (name, *name.split()[:1])}
+        found = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        return [one for one in found if one.type != "person" or one.label.casefold() not in self.own_names]
 
     def _note(self, named: Sequence[Mention]) -> None:
         for one in named:

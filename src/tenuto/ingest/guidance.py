@@ -45,10 +45,27 @@ _NEGATIVE = re.compile(
 )
 
 
+_FELT = re.compile(
+    r"^(?:i|it) (?:really |absolutely |honestly |just )*(?P<how>hate|dislike|can't stand|cannot stand|don't like|"
+    r"do not like|annoys me|bothers me|like|love|appreciate|prefer)(?: it)? (?:when|if|that) you (?P<rule>.{3,160})",
+    re.I,
+)
+"""What the user likes and dislikes about how one talks with them: "I hate it when you use bullet points"."""
+_ONCE = re.compile(r"^(?:said|told|did|were|was|went|came|got|made|gave|wrote|asked|explained|had)\b", re.I)
+"""What happened once is no rule."""
+_LIKED = ("like", "love", "appreciate", "prefer")
+
+
 def taught(sentence: Sentence) -> Taught | None:
     """The rule that a sentence teaches, or ``None``. A single request ("write me a poem") is no rule."""
     text = sentence.plain
-    if sentence.speech not in (Speech.REQUEST, Speech.STATEMENT) or sentence.reported_by or len(text) > 240:
+    if sentence.reported_by or len(text) > 240:
+        return None
+    told = sentence.speech in (Speech.STATEMENT, Speech.REACTION)
+    if told and (felt := _FELT.match(text)) and not _ONCE.search(felt["rule"]):
+        liked = felt["how"].lower() in _LIKED
+        return Taught(Kind.STYLE_ADJUSTMENT, _sentence(felt["rule"])) if liked else Taught(Kind.BOUNDARY, None)
+    if sentence.speech not in (Speech.REQUEST, Speech.STATEMENT):
         return None
     standing = bool(_STANDING.search(text))
     if _NEGATIVE.match(text) and (

@@ -303,7 +303,7 @@ def _agreed(proposal: Proposal) -> Fact | None:
     if not proposal.attribute:
         return None
     for clause in clauses_of(straighten(proposal.quote)):
-        for fact in facts(clause):
+        for fact in facts(clause.text):
             if fact.attribute == proposal.attribute:
                 return fact
     return None

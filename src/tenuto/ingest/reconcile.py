@@ -308,7 +308,8 @@ def _from_outside(candidate: Candidate, mine: Sequence[Known], id: str, now: dat
             ),
             subject=twin.memory,
         )
-    return _insert(candidate, id, now, "from outside: it waits for confirmation and is not recalled until then")
+    whose = "a note of a model" if candidate.trust is Trust.INFERRED else "from outside"
+    return _insert(candidate, id, now, f"{whose}: it waits for confirmation and is not recalled until then")
 
 
 def _insert(candidate: Candidate, id: str, now: datetime, reason: str) -> Decision:

@@ -46,6 +46,9 @@ from tenuto.records.operations import Act
 from tenuto.records.scope import Scope
 from tenuto.text import clean
 
+SECOND_HAND = (Trust.EXTERNAL, Trust.INFERRED)
+"""Whose direct word waits for the person: it neither pins nor guides, and weighs no more than what it says."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
@@ -108,7 +111,8 @@ def remember(
         result, memory = settle(writing, candidate, vector)
         if memory is None:
             raise Conflict(f"It was not kept: {result.reason}.", code="not_kept")
-        memory = _by_hand(writing, memory, pinned, session, should_not_do, importance)
+        if trust not in SECOND_HAND:
+            memory = _by_hand(writing, memory, pinned, session, should_not_do, importance)
         if pinned is not None and memory.pinned:
             make_room(writing, memory)
         note(writing, mentions(straighten(content), registry), frozenset(), trust)
@@ -235,7 +239,7 @@ def _with(
     trust: Trust,
     source: str,
 ) -> Candidate:
-    outside = trust is Trust.EXTERNAL
+    outside = trust in SECOND_HAND
     if importance is not None and not 0 <= importance <= 10:
         raise InputError(f"'importance' is a number from 0 to 10, not {importance!r}.", code="importance_invalid")
     return replace(
@@ -270,7 +274,7 @@ def _by_hand(
         }
     elif importance is not None and not memory.pinned and memory.importance < importance:
         changed["importance"] = importance
-    if should_not_do is not None and memory.trust is not Trust.EXTERNAL:
+    if should_not_do is not None:
         changed["should_not_do"] = should_not_do
     if changed:
         memory = evolve(memory, **changed)

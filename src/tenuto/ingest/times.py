@@ -182,9 +182,14 @@ def _clock_time(clock: re.Match[str], day: datetime) -> datetime:
     return day.replace(hour=hour, minute=minute, second=0, microsecond=0)
 
 
+_HALF = re.compile(r"[ap]\.?m|o'clock")
+
+
 def _bare_clock(text: str, lowered: str, at: datetime) -> list[When]:
     """ "At 5 pm" alone is today, or tomorrow when that is over and the sentence looks ahead."""
     clock = _CLOCK.search(lowered)
+    if clock and re.search(r"\bin\s*$", lowered[: clock.start()]) and not _HALF.search(clock.group()):
+        return []
     if not clock or re.search(r"\bevery\b|\bdaily\b|\busually\b|\balways\b|\bto\b \d", lowered):
         return []
     moment = _clock_time(clock, at)

@@ -7,7 +7,7 @@ so a plain "I will" counts only with a due date. When something is done is decid
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 
 from tenuto.ingest import times
@@ -146,6 +146,33 @@ def find(sentence: Sentence, at: datetime, *, zone: tzinfo | None = None, by_ass
     return _stated(sentence, text, at, zone)
 
 
+def find_all(sentence: Sentence, at: datetime, *, zone: tzinfo | None = None) -> list[Draft]:
+    """The todos of a sentence: "send the invoice by Friday and book the flights" are two, each with its own time."""
+    draft = find(sentence, at, zone=zone)
+    if draft is None:
+        return []
+    pieces = _AND.split(draft.content) if draft.kind in _SPLIT else []
+    if len(pieces) < 2:
+        return [draft]
+    found: list[Draft] = []
+    due = draft.due if not times.find(draft.content, at, zone) else None
+    for piece in reversed(pieces):
+        when = next((one for one in times.find(piece, at, zone) if one.end > at), None)
+        due = _due(when) if when else due
+        content = action_of(piece, None)
+        found.insert(0, replace(draft, content=content[:1].upper() + content[1:], due=due))
+    return found
+
+
+_SPLIT = (TodoKind.TASK, TodoKind.REMINDER)
+_AND = re.compile(
+    rf"(?:,? and (?:then )?(?:to )?|, (?:then )?)"
+    rf"(?={_ACTION} (?:the|a|an|my|our|his|her|their|some|for|to|up|back)\b)",
+    re.I,
+)
+"""Where another action begins. A bare noun may look like one ("bread and water"), so an article must follow."""
+
+
 def _stated(sentence: Sentence, text: str, at: datetime, zone: tzinfo | None) -> Draft | None:
     if match := _LISTED.match(text):
         return _draft(TodoKind.TASK, match, sentence, at, zone, "listed as a task", confidence=0.9)
@@ -194,7 +221,8 @@ def _draft(
     whole: bool = False,
 ) -> Draft | None:
     value = next((part for name, part in match.groupdict().items() if name.startswith("v") and part), "").strip(" .,!?")
-    if not whole and (_VAGUE.match(value) or EMPTY_PLAN.match(value) or len(tokens(value)) < 1):
+    empty = _VAGUE.match(value) or EMPTY_PLAN.match(value)
+    if (not whole and (empty if by == "user" else len(tokens(value)) < 2)) or not tokens(value or sentence.plain):
         return None
     when = next((found for found in times.find(sentence.plain, at, zone) if found.end > at), None)
     content = sentence.plain.strip(" .!?,") if whole else action_of(value, recurrence)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from tenuto.ingest import times
+from tenuto.ingest.lexicon import shipped
 from tenuto.ingest.sentences import Sentence, straighten
 
 _CLAUSE = re.compile(
@@ -30,24 +33,57 @@ GERUND = re.compile(
 """A gerund as the subject ("Working together, we…") leaves no speaker out."""
 
 
+_NAMED = r"(?!(?:I|We|He|She|They|It|Yes|No|Ok|Okay|Well|And|But|So|Also|Then|Thanks)\b)[A-Z][\w'-]+"
+
+
+@lru_cache(maxsize=1)
+def _company() -> re.Pattern[str]:
+    """Who did something together with the speaker: "Lea and I got engaged" is about both."""
+    kin = "|".join(sorted((re.escape(word) for word in shipped().relations), key=len, reverse=True))
+    return re.compile(rf"(?i:(?:my|our) (?:[a-z-]+ )?(?:{kin}))(?: {_NAMED})?|{_NAMED}(?: {_NAMED})?")
+
+
+_VERB_FIRST = re.compile(r"(?!(?:because|so|but|and)\b)[a-z]+\b")
+
+
 def sentence_text(sentence: Sentence) -> str:
     """The sentence as :func:`tenuto.ingest.consent.wishes` quotes it."""
     return straighten(sentence.text).strip()
 
 
-def clauses_of(text: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence: as the rules read it, and as it is kept."""
+
+    text: str
+    wording: str
+
+
+def clauses_of(text: str) -> list[Clause]:
     """A sentence cut where another subject or another verb of the same subject begins; at most eight pieces."""
     text = text.rstrip(" .!?…")
-    pieces = [piece.strip(" ,") for piece in _CLAUSE.split(text) if piece and piece.strip(" ,")]
-    whole = [text] if len(pieces) <= 1 else pieces[:8]
-    return [
-        piece
-        if SUBJECT.match(piece) or position == 0
-        else f"I {piece}"
-        if re.match(r"[a-z]+\b", piece) and _first_person(text) and not re.match(r"(?:because|so|but|and)\b", piece)
-        else piece
-        for position, piece in enumerate(whole)
-    ]
+    found: list[Clause] = []
+    company = ""
+    for piece, joint in _pieces(text)[:8] or [(text, "")]:
+        if joint == "and" and _company().fullmatch(piece):
+            company = f"{piece} and "
+            continue
+        if found and not SUBJECT.match(piece) and _first_person(text) and _VERB_FIRST.match(piece):
+            piece = f"I {piece}"
+        found.append(Clause(piece, company + piece))
+        company = ""
+    return found
+
+
+def _pieces(text: str) -> list[tuple[str, str]]:
+    """Each piece with the word that joins the next one to it."""
+    start = 0
+    found = []
+    for cut in _CLAUSE.finditer(text):
+        found.append((text[start : cut.start()].strip(" ,"), cut.group().strip(" ,;").split(" ")[0].lower()))
+        start = cut.end()
+    found.append((text[start:].strip(" ,"), ""))
+    return [(piece, joint) for piece, joint in found if piece]
 
 
 def with_subject(text: str) -> str:
@@ -103,12 +139,14 @@ def span(
     return begin, until, happens
 
 
+_JOINED = re.compile(r"^(?:and|but|plus),? (?=\w)", re.I)
+"""What joined a clause to the one before, which a memory does not have."""
 _PRONOUN = re.compile(r"^(?:he|she|they)\b(?P<is>'s|'re|'ve)?", re.I)
 
 
 def worded(wording: str, found: Sequence[times.When], speaker: str | None, label: str | None) -> str:
     """A memory's content: the speaker's words with a subject, a name for the pronoun, and dates for relative times."""
-    text = wording.strip(" ,;").rstrip(".!?… ")
+    text = _JOINED.sub("", wording.strip(" ,;").rstrip(".!?… "))
     pronoun = _PRONOUN.match(text)
     if pronoun and label:
         text = label + (pronoun["is"] or "") + text[pronoun.end() :]

@@ -259,13 +259,14 @@ def _write(
         persona=session.persona,
         session_id=session.id,
     )
+    said = {message.id: message.at for message in messages}
     points = [
         KeyPoint(
             id=deps.ids("kpt", now),
             session_id=session.id,
             type=point.type,
             content=point.content,
-            created_at=now,
+            created_at=said.get(point.message_id or "", now),
             persona=session.persona,
             valence=point.valence,
             weight=point.weight,

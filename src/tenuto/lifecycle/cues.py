@@ -59,7 +59,8 @@ _SMALL_TALK = re.compile(
     r"|sure|yes|yeah|no|nope|great|cool|nice|bye|see you"
     r"|take care|lol|haha|wow|awesome|sounds good|yep|exactly|(?:i )?(?:totally|completely)? ?agree"
     r"|so true|definitely|absolutely|talk (?:soon|later)|you'?re welcome|no problem|that'?s (?:great"
-    r"|awesome|nice|cool|amazing|so cool))\b",
+    r"|awesome|nice|cool|amazing|so cool)|i see|got it|noted|understood|alright|all right|of course|makes sense"
+    r"|fair enough|good to know|will do|hm+|mm+|interesting|right)\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w’'])(?:[A-Z][a-zà-öø-ÿ]+|[A-Z]{2,6})(?:[ -](?:[A-Z][a-zà-öø-ÿ]+))*")

@@ -45,6 +45,8 @@ class Proof:
     """What was erased, where it was not the whole user: message, memory, session or source."""
     ids: dict[str, list[str]] = field(default_factory=dict)
     """Of a part: the ids of what is gone, by table."""
+    elsewhere: tuple[str, ...] = ()
+    """Where copies may be that erasing does not reach, in words."""
     digest: str = ""
 
     @property
@@ -83,8 +85,20 @@ def erase(deps: Deps, scope: Scope) -> Proof:
             subject=chain.subject if chain else "",
             audit_count=end.count if end else 0,
             audit_head=end.head if end else "",
+            elsewhere=unreached(key_destroyed=destroyed is True, files_clean=clean),
         )
     )
+
+
+def unreached(*, key_destroyed: bool, files_clean: bool) -> tuple[str, ...]:
+    """Where copies may be still, said in every proof: what nobody can open any more is not named."""
+    files = (
+        "deleted rows in the database server's files, until 'tenuto db compact'",
+        "the database server's write-ahead log, until it is recycled",
+    )
+    copies = ("backups that were made before",)
+    readable = () if key_destroyed else copies if files_clean else (*files, *copies)
+    return (*readable, "exports that were made before, and what a model's provider was sent")
 
 
 def verify(deps: Deps, user: str, proof: Proof) -> list[str]:
@@ -156,6 +170,8 @@ def digest(proof: Proof) -> str:
     """Over everything but the digest itself."""
     plain = msgspec.to_builtins(proof)
     plain.pop("digest")
+    if not proof.elsewhere:  # proofs of the time before it was said
+        plain.pop("elsewhere")
     return hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
 
 

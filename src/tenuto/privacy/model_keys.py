@@ -12,9 +12,11 @@ What would break it: handing ``Secret.reveal()`` to anything but the provider's 
 from __future__ import annotations
 
 import hmac
+import logging
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -23,12 +25,15 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tenuto.deps import Deps
 from tenuto.errors import Denied, InputError, NotFound, ProviderError, SettingError
+from tenuto.ports import KeyedModel
 from tenuto.privacy.keys import KEY_BYTES, KeyProvider
 from tenuto.records.base import evolve
 from tenuto.records.operations import Event
 from tenuto.records.scope import Scope
 from tenuto.records.workflow import ModelKey
 from tenuto.text import clean
+
+log = logging.getLogger(__name__)
 
 FORMAT = b"tenuto/model-key/1"
 VERSION_BYTES = 4
@@ -113,11 +118,35 @@ def set_key(deps: Deps, scope: Scope, provider: str, key: str) -> ModelKey:
 
 def reveal(deps: Deps, scope: Scope, provider: str) -> Secret:
     """The plain key, for the provider's client alone."""
-    with deps.store.reading(scope.user) as reader:
-        found = reader.get(ModelKey, provider)
+    found = own(deps, scope, provider)
     if found is None:
         raise NotFound(f"There is no key for '{provider[:60]}'.", code="key_unknown")
-    return unseal(_seals(deps), scope.user, provider, found.sealed)
+    return found
+
+
+def own(deps: Deps, scope: Scope, provider: str) -> Secret | None:
+    """The person's key for a provider, or ``None`` if they keep none."""
+    with deps.store.reading(scope.user) as reader:
+        found = reader.get(ModelKey, provider)
+    return None if found is None else unseal(_seals(deps), scope.user, provider, found.sealed)
+
+
+def with_own_key(deps: Deps, user: str) -> Deps:
+    """The same, with the store's model paid for by this person where they keep a key for it.
+
+    For work in the background. A key that does not open is not made up for with the operator's: no model is asked
+    then, and the rules do the work.
+    """
+    chosen = deps.model or deps.unpaid_model
+    provider = getattr(chosen, "key_provider", None)
+    if provider is None or deps.model_key_seals is None:
+        return deps
+    try:
+        found = own(deps, Scope(user=user), provider)
+    except Denied as error:
+        log.warning("going on without a model: %s", error.code)
+        return replace(deps, model=None)
+    return deps if found is None else replace(deps, model=cast(KeyedModel, chosen).with_key(found.reveal()))
 
 
 def keys(deps: Deps, scope: Scope) -> list[ModelKey]:

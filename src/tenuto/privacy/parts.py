@@ -13,9 +13,10 @@ from datetime import datetime
 from tenuto.deps import Deps
 from tenuto.errors import InputError, NotFound
 from tenuto.ports import Reader, Transaction, Where
-from tenuto.privacy.erase import Proof, fingerprint, left_of, signed
+from tenuto.privacy.erase import Proof, fingerprint, left_of, signed, unreached
 from tenuto.privacy.removal import Taken, take
 from tenuto.privacy.removal_talk import take_session
+from tenuto.privacy.removal_work import replies
 from tenuto.privacy.reseal import rotate_user
 from tenuto.privacy.vault import SealedVault
 from tenuto.records.conversation import Message, Session
@@ -90,7 +91,7 @@ def erase_part(deps: Deps, scope: Scope, part: Part) -> Proof:
             user=fingerprint(scope.user),
             at=deps.clock(),
             store=deps.store.url,
-            erased={**taken.counts(), "entities": taken.names},
+            erased=taken.told(),
             left=left,
             key_destroyed=rotated,
             files_clean=clean_files,
@@ -99,6 +100,7 @@ def erase_part(deps: Deps, scope: Scope, part: Part) -> Proof:
             audit_head=chain.head if chain else "",
             part=part.kind,
             ids=taken.ids,
+            elsewhere=unreached(key_destroyed=rotated is True, files_clean=clean_files),
         )
     )
 
@@ -119,7 +121,7 @@ def undo(deps: Deps, scope: Scope, source: str, since: datetime | None = None, *
         deps.indexes.drop(scope.user)
         if deps.working is not None:
             deps.working.drop(scope.user)
-    removed = {name: count for name, count in {**taken.counts(), "entities": taken.names}.items() if count}
+    removed = {name: count for name, count in taken.told().items() if count}
     return Undone(
         source=name,
         since=moment,
@@ -137,6 +139,7 @@ def _take(deps: Deps, tx: Transaction, scope: Scope, part: Part) -> Taken:
     if not messages and not memories and part.kind != SESSION:
         return Taken()
     now = deps.clock()
+    messages = [*messages, *replies(tx, messages)]
     taken = take(deps, tx, messages, memories, now)
     if part.kind == SESSION:
         take_session(deps, tx, _session(tx, part.id) if not messages else messages[0].session_id, taken.gone, now)

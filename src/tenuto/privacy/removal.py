@@ -7,6 +7,7 @@ What goes is a set of messages, and memories that were written directly. From th
     the person vouched for it since       stays, without the evidence and the earlier wordings
     was replaced by something that goes   is what it was before
     sessions, summaries, portraits        lose what was made of it, and are made anew from what is left
+    workflows                             lose the fields, turns, artifacts and replies that rest on it
 
 Everything happens in one transaction; what is to be made anew is a job in it. Sessions keep their borders: a message
 that held two talks together leaves one session behind.
@@ -23,6 +24,7 @@ from tenuto.deps import Deps
 from tenuto.ingest.extract import extract
 from tenuto.ports import Transaction
 from tenuto.privacy import removal_talk as talk
+from tenuto.privacy.removal_work import take_work
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message
@@ -47,6 +49,8 @@ class Taken:
     """Memories that hold again, because what replaced them went."""
     names: int = 0
     """People and things that nothing speaks of any more."""
+    fields: int = 0
+    """Fields of workflows that rested on it."""
     sample: list[str] = field(default_factory=list)
 
     def gone(self, table: str, ids: Iterable[str]) -> None:
@@ -56,6 +60,10 @@ class Taken:
 
     def counts(self) -> dict[str, int]:
         return {table: len(ids) for table, ids in self.ids.items()}
+
+    def told(self) -> dict[str, int]:
+        """The counts with what has no rows of its own."""
+        return {**self.counts(), "entities": self.names, "workflow_fields": self.fields}
 
 
 def take(deps: Deps, tx: Transaction, messages: Sequence[Message], memories: Sequence[Memory], now: datetime) -> Taken:
@@ -71,6 +79,7 @@ def take(deps: Deps, tx: Transaction, messages: Sequence[Message], memories: Seq
     talk.distil_again(deps, tx, redone, now)
     talk.renew_portraits(deps, tx, taken.gone, now)
     names = _drop_names(tx, taken)
+    taken.fields = take_work(tx, messages, memories, taken.gone)
     talk.take_traces(tx, {id for listed in taken.ids.values() for id in listed} | names, messages)
     return taken
 

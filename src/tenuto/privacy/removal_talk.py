@@ -17,6 +17,7 @@ from tenuto.lifecycle import due
 from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.queue import enqueue
 from tenuto.ports import Transaction, Where
+from tenuto.privacy.removal_work import take_workflow
 from tenuto.records.access import Replay
 from tenuto.records.base import evolve
 from tenuto.records.conversation import (
@@ -32,7 +33,7 @@ from tenuto.records.conversation import (
 from tenuto.records.identity import MergePart
 from tenuto.records.memory import AgentState, StateChange
 from tenuto.records.operations import EntryKind, Event, Job, JobStatus, Receipt
-from tenuto.records.workflow import Artifact, Workflow, WorkflowTurn
+from tenuto.records.workflow import Workflow
 
 Gone = Callable[[str, Iterable[str]], None]
 DIGEST, EMBED = "digest", "embed"
@@ -70,21 +71,7 @@ def take_session(deps: Deps, tx: Transaction, session_id: str, gone: Gone, now: 
     rolling = tx.find(Summary, Where("session_id", "=", session_id))
     _remove_summaries(tx, rolling, gone)
     for workflow in tx.find(Workflow, Where("session_id", "=", session_id)):
-        of_workflow = Where("workflow_id", "=", workflow.id)
-        tx.remove(WorkflowTurn, *tx.ids(WorkflowTurn, of_workflow))
-        tx.remove(Artifact, *tx.ids(Artifact, of_workflow))
-        tx.remove(Workflow, workflow.id)
-
-
-def _forget_traces(tx: Transaction, messages: Sequence[Message]) -> None:
-    """What the trace of a workflow repeats of a message. The draft itself is what the person decided, and stays."""
-    heard = {message.external_id for message in messages if message.external_id}
-    sessions = {message.session_id for message in messages}
-    for workflow in tx.find(Workflow):
-        if workflow.session_id in sessions or heard & set(workflow.heard):
-            tx.remove(WorkflowTurn, *tx.ids(WorkflowTurn, Where("workflow_id", "=", workflow.id)))
-            if workflow.pending is not None:
-                tx.put(evolve(workflow, pending=None))
+        take_workflow(tx, workflow, gone)
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------------
@@ -296,7 +283,6 @@ def take_traces(tx: Transaction, ids: set[str], messages: Sequence[Message]) -> 
     tx.remove(Replay, *tx.ids(Replay))
     if messages:
         _drop_contexts(tx)
-        _forget_traces(tx, messages)
 
 
 def _mentions(value: object, ids: set[str]) -> bool:

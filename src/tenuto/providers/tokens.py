@@ -68,7 +68,8 @@ class LocalTokens:
     """Loads the tokenizer (not the model) on the first count. Safe to use from many threads.
 
     Counts line by line, which gives the same sum because WordPiece never joins two lines: most lines of a context were
-    in the last one too, and a line that was counted once is not read again.
+    in the last one too, and a line that was counted once is not read again. Neither is a text of several lines: the
+    stable text of a session is the same at every turn.
     """
 
     def __init__(self) -> None:
@@ -78,19 +79,29 @@ class LocalTokens:
     def count(self, text: str) -> int:
         if not text:
             return 0
-        first, *rest = text.split("\n")
-        cost = self._cost(first) + sum(LINE_START + self._cost(line.lstrip(" \t")) for line in rest)
-        return max(1, -(-cost // 100))
+        return max(1, -(-(self._several(text) if "\n" in text else self._cost(text)) // 100))
+
+    def _several(self, text: str) -> int:
+        key = (hash(text), -len(text))
+        known = self._costs.get(key)
+        if known is None:
+            first, *rest = text.split("\n")
+            known = self._cost(first) + sum(LINE_START + self._cost(line.lstrip(" \t")) for line in rest)
+            self._keep(key, known)
+        return known
 
     def _cost(self, line: str) -> int:
         key = (hash(line), len(line))
         known = self._costs.get(key)
         if known is None:
             known = _cost(line)
-            if len(self._costs) >= _CACHED:
-                self._costs.clear()
-            self._costs[key] = known
+            self._keep(key, known)
         return known
+
+    def _keep(self, key: tuple[int, int], cost: int) -> None:
+        if len(self._costs) >= _CACHED:
+            self._costs.clear()
+        self._costs[key] = cost
 
 
 def _cost(line: str) -> int:

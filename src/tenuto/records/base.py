@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -28,6 +29,7 @@ def micros(at: datetime) -> int:
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
+@lru_cache(maxsize=1 << 14)
 def from_micros(value: int) -> datetime:
-    """The inverse of :func:`micros`."""
+    """The inverse of :func:`micros`. Rows are read again and again, each with several times."""
     return EPOCH + timedelta(microseconds=value)

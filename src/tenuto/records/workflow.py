@@ -63,6 +63,8 @@ class Workflow:
     """Digest of the last patch that was confirmed or refused: a second answer to it is recognised."""
     heard: tuple[str, ...] = ()
     """External ids of the last messages taken in: a message that is delivered twice counts once."""
+    reopened: bool = False
+    """Fields were erased: what is derived, and the state, are to be found anew when it is read next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,8 @@ class WorkflowTurn:
     question_key: str | None = None
     moves: tuple[str, ...] = ()
     digest: str | None = None
+    message_id: str | None = None
+    """The message that was heard: ours, or the caller's id of it; ``None`` for what was done by hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -565,7 +565,7 @@ class InMemoryStore:
     def check(self) -> list[str]:
         return []
 
-    def compact(self) -> bool:
+    def compact(self, *, thorough: bool = False) -> bool:
         """Nothing is left behind here."""
         return True
 

@@ -38,6 +38,13 @@ JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.at
 WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
   AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
 """
+OWNED = """
+SELECT c.relname, pg_has_role(c.relowner, 'USAGE') FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped
+WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace ORDER BY c.relname
+"""
+"""Our tables, and whether this role may write them anew."""
+MAY_CHECKPOINT = "SELECT pg_has_role('pg_checkpoint', 'USAGE')"
 BYPASSES = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
 
@@ -147,9 +154,26 @@ class PostgresEngine:
         problems += [] if done and done[-1] == migrate.head(self.dialect) else [f"The schema is at {done}."]
         return problems if vector else [*problems, "The extension 'vector' is missing."]
 
-    def compact(self) -> bool:
-        """The server keeps old row versions and its log until its own clean-up: only key destruction beats that."""
-        return False
+    def compact(self, *, thorough: bool = False) -> bool:
+        """The server keeps old row versions and its log until its own clean-up: only key destruction beats that.
+
+        Thoroughly, every table is written anew, and the statistics in which the planner keeps values of rows: each is
+        locked meanwhile. The write-ahead log still has what was deleted until the server recycles it.
+        """
+        if not thorough:
+            return False
+        with translated(self.url), psycopg.connect(self._url, autocommit=True, connect_timeout=10) as raw:
+            tables = raw.execute(OWNED).fetchall()
+            if not all(owned for _, owned in tables):
+                raise errors.NotWritable(
+                    f"Only the role that owns the tables of {self.url} can write them anew: use it."
+                )
+            for name, _ in tables:
+                raw.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(name)))
+            raw.execute("VACUUM FULL pg_catalog.pg_statistic")
+            if raw.execute(MAY_CHECKPOINT).fetchall() == [(True,)]:
+                raw.execute("CHECKPOINT")
+        return True
 
     def close(self) -> None:
         self._pool.close()

@@ -123,7 +123,7 @@ class SqliteEngine:
             rows = connection.rows("PRAGMA integrity_check(10)", {})
         return [] if rows == [("ok",)] else [str(row[0]) for row in rows]
 
-    def compact(self) -> bool:
+    def compact(self, *, thorough: bool = False) -> bool:
         """Write the file anew and empty the log; ``False`` if a reader kept the log in use.
 
         Secure delete alone is not enough: when SQLite moves rows between pages, copies stay behind in unused space.

@@ -200,8 +200,8 @@ class SqlStore:
     def check(self) -> list[str]:
         return self._engine.check()
 
-    def compact(self) -> bool:
-        return self._engine.compact()
+    def compact(self, *, thorough: bool = False) -> bool:
+        return self._engine.compact(thorough=thorough) if thorough else self._engine.compact()
 
     def close(self) -> None:
         self._engine.close()

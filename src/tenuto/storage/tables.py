@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -54,11 +55,16 @@ class Table:
 
     def column(self, name: str) -> Column:
         """A column by name, or a clear error: names from outside never reach SQL unchecked."""
-        for column in (Column("id"), *self.columns):
-            if column.name == name:
-                return column
+        found = _by_name(self).get(name)
+        if found is not None:
+            return found
         known = ", ".join(column.name for column in self.columns)
         raise InputError(f"'{name}' is not something {self.name} can be filtered or sorted by. Known: {known}.")
+
+
+@cache
+def _by_name(table: Table) -> dict[str, Column]:
+    return {column.name: column for column in (Column("id"), *table.columns)}
 
 
 def _columns(text: str) -> tuple[Column, ...]:
@@ -205,9 +211,11 @@ def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:
             values["id"] = row[0]
+        for place_, name in PLAIN[table.name]:
+            values[name] = row[place_]
         for place_, name, read in READ[table.name]:
             value = row[place_]
-            values[name] = read(value) if read is not None and value is not None else value
+            values[name] = None if value is None else read(value)
         for place_, name in KEYED[table.name]:
             # A row from before its column was keyed holds the value there alone, readable.
             if name not in values and row[place_] is not None:
@@ -237,10 +245,18 @@ def column_value(value: Any, column: Column, vault: Vault, user: str) -> Any:
     return value
 
 
-def _readers(table: Table) -> tuple[tuple[int, str, Callable[[Any], Any] | None], ...]:
-    kinds: dict[str, Callable[[Any], Any]] = {"time": from_micros, "flag": bool}
+CHANGED: dict[str, Callable[[Any], Any]] = {"time": from_micros, "flag": bool}
+"""What a stored value of a kind goes through when it is read; every other kind is stored as it is."""
+
+
+def _as_stored(table: Table) -> tuple[tuple[int, str], ...]:
     columns = enumerate(table.columns, 1)
-    return tuple((place_, column.name, kinds.get(column.kind)) for place_, column in columns if not column.keyed)
+    return tuple((place_, one.name) for place_, one in columns if not one.keyed and one.kind not in CHANGED)
+
+
+def _changed(table: Table) -> tuple[tuple[int, str, Callable[[Any], Any]], ...]:
+    columns = enumerate(table.columns, 1)
+    return tuple((n, one.name, CHANGED[one.kind]) for n, one in columns if not one.keyed and one.kind in CHANGED)
 
 
 def _writers(table: Table) -> tuple[tuple[Column, Callable[[Any], Any] | None], ...]:
@@ -254,5 +270,7 @@ def _same(value: Any) -> Any:
 
 WRITE = {table.name: _writers(table) for table in TABLES}
 """By table: each column, and what a value goes through where nothing of the user's is needed for it."""
-READ = {table.name: _readers(table) for table in TABLES}
-"""By table: where in a row a field stands, its name, and what its stored value goes through."""
+PLAIN = {table.name: _as_stored(table) for table in TABLES}
+"""By table: where in a row a field stands that is stored as it is, and its name."""
+READ = {table.name: _changed(table) for table in TABLES}
+"""By table: the same of the other fields, with what the stored value goes through."""

@@ -108,9 +108,10 @@ def advance(
     seen: str | None = None,
     external: bool = False,
     session_id: str | None = None,
+    kept_as: str | None = None,
     model: Model | None = None,
 ) -> WorkflowReply:
-    """One message, one turn."""
+    """One message, one turn. ``kept_as`` is our id of the message, where it is in the conversation."""
     said = clean.text(text, deps.policy.limits)
     now = deps.clock()
     heard = Heard(
@@ -132,6 +133,7 @@ def advance(
         id,
         lambda workflow, at: decide.hear(definition, workflow, heard, readings, proposal, at, deps.policy.workflow),
         session_id=session_id,
+        message_id=kept_as or heard.id,
     )
 
 
@@ -143,6 +145,7 @@ def change(
     decision: Callable[[Workflow, datetime], Decision],
     *,
     session_id: str | None = None,
+    message_id: str | None = None,
 ) -> WorkflowReply:
     """The one door to a stored workflow: read under the lock, decide, store the record, its trace and its events."""
     now = deps.clock()
@@ -156,7 +159,7 @@ def change(
         events = tuple(
             _event(deps, scope, decided.workflow, kind, now, data) for kind, data in happenings(before, decided)
         )
-        tx.put(decided.workflow, trace(deps.ids("wft", now), scope.channel, before, decided, now), *events)
+        tx.put(decided.workflow, trace(deps.ids("wft", now), scope.channel, before, decided, now, message_id), *events)
     return _reply(decided, events, now)
 
 

@@ -86,7 +86,11 @@ def current(definition: Definition, workflow: Workflow) -> Workflow:
             f"Workflow '{workflow.id}' is of the kind '{workflow.definition}', not '{definition.name}'.",
             code="workflow_kind",
         )
-    state, spec = migrate(definition, workflow.definition_version, workflow.state, workflow.spec)
+    state, spec = migrate(
+        definition, workflow.definition_version, workflow.state, workflow.spec, reopened=workflow.reopened
+    )
+    if workflow.reopened:
+        workflow = replace(workflow, state=state, spec=spec, reopened=definition.machine.is_final(state))
     if workflow.definition_version == definition.version:
         if state != workflow.state or spec != workflow.spec:
             raise StoreCorrupt(f"The stored draft of workflow '{workflow.id}' does not agree with its own definition.")

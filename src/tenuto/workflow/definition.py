@@ -169,8 +169,14 @@ def define(
     )
 
 
-def migrate(definition: Definition, version: int, state: str, spec: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """State and draft of a stored workflow as this definition wants them, or :class:`Conflict`."""
+def migrate(
+    definition: Definition, version: int, state: str, spec: Mapping[str, Any], *, reopened: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """State and draft of a stored workflow as this definition wants them, or :class:`Conflict`.
+
+    One that lost fields to an erasure (``reopened``) begins anew where its state needs what is missing, unless it has
+    ended.
+    """
     if version > definition.version:
         raise Conflict(
             f"This workflow was written by version {version} of '{definition.name}' and this program knows version "
@@ -197,7 +203,10 @@ def migrate(definition: Definition, version: int, state: str, spec: Mapping[str,
     if verdict.invalid:
         name, why = next(iter(verdict.invalid.items()))
         raise _unfit(definition, f"its field '{name}' does not hold any more ({why})")
-    if definition.machine.must_be_complete(state) and not verdict.complete:
+    machine = definition.machine
+    if machine.must_be_complete(state) and not verdict.complete:
+        if reopened:
+            return state if machine.is_final(state) else machine.initial, draft
         raise _unfit(definition, f"its state '{state}' needs a complete spec and it is not")
     return state, draft
 

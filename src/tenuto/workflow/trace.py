@@ -14,7 +14,9 @@ from tenuto.records.workflow import Workflow, WorkflowTurn
 from tenuto.workflow.turn import Decision
 
 
-def trace(id: str, channel: str, before: Workflow, decided: Decision, now: datetime) -> WorkflowTurn:
+def trace(
+    id: str, channel: str, before: Workflow, decided: Decision, now: datetime, message_id: str | None = None
+) -> WorkflowTurn:
     """The row of one turn."""
     return WorkflowTurn(
         id=id,
@@ -33,6 +35,7 @@ def trace(id: str, channel: str, before: Workflow, decided: Decision, now: datet
         question_key=decided.question.key if decided.question is not None else None,
         moves=decided.moves,
         digest=decided.digest,
+        message_id=message_id,
     )
 
 

@@ -15,11 +15,11 @@ from tenuto.records.memory import Status, Trust
 from tenuto.records.operations import Act, JobStatus
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
 
-SAID = "I live in Oslo. My sister Anna paints big boats in her garden near the sea."
+SAID = "I live in Oslo. My friend Anna paints big boats in her garden near the sea."
 GOOD = {
     "message": 1,
-    "quote": "My sister Anna paints big boats in her garden near the sea.",
-    "content": "My sister Anna paints big boats",
+    "quote": "My friend Anna paints big boats in her garden near the sea.",
+    "content": "My friend Anna paints big boats",
     "kind": "fact",
     "attribute": None,
     "value": None,
@@ -88,8 +88,8 @@ def test_a_good_answer_is_kept_with_its_path_and_quote(opened):
     store, ana = opened(Scripted(answer(GOOD)))
     receipt = observe(store, ana)
     found = {memory.content: memory for memory in ana.memories()}
-    assert set(found) == {"I live in Oslo", "My sister Anna paints big boats"}
-    painted = found["My sister Anna paints big boats"]
+    assert set(found) == {"I live in Oslo", "My friend Anna paints big boats"}
+    painted = found["My friend Anna paints big boats"]
     assert (painted.made_by, painted.trust, painted.entities[0]) == ("model:scripted", Trust.USER_STATED, "person:anna")
     assert found["I live in Oslo"].made_by == "rules"
     assert {result.made_by for result in receipt.results} == {"rules", "model:scripted"}
@@ -178,9 +178,9 @@ def test_every_fault_leaves_the_rules_result_and_no_more(opened, fault):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"quote": "My sister Anna lives on a boat"}, "quote is not in the message"),
-        ({"content": "My sister Anna sells fish in Bergen every Tuesday"}, "words are not in the message"),
-        ({"content": "My sister Anna paints 40 big boats"}, "a number that is not in the message"),
+        ({"quote": "My friend Anna lives on a boat"}, "quote is not in the message"),
+        ({"content": "My friend Anna sells fish in Bergen every Tuesday"}, "words are not in the message"),
+        ({"content": "My friend Anna paints 40 big boats"}, "a number that is not in the message"),
         ({"message": 9}, "no message 9"),
         ({"kind": "secret"}, "unknown kind"),
         ({"about": "Peter"}, "is not in the message"),
@@ -211,7 +211,7 @@ def test_questions_and_hypotheticals_are_refused_even_if_quoted(opened):
 def test_a_model_cannot_name_pin_or_replace_by_its_word(opened):
     proposal = {**GOOD, "attribute": "name", "value": "Anna", "about": "self", "importance": 10}
     store, ana = opened(Scripted(answer(proposal)))
-    observe(store, ana, "My name is Kim. My sister Anna paints big boats in her garden near the sea.")
+    observe(store, ana, "My name is Kim. My friend Anna paints big boats in her garden near the sea.")
     assert [memory.value for memory in ana.memories(attribute="name")] == ["Kim"]
     painted = next(memory for memory in ana.memories() if "boats" in memory.content)
     assert (painted.attribute, painted.pinned) == (None, False)
@@ -231,7 +231,7 @@ def test_an_unreadable_answer_is_sent_back_with_the_reason(opened):
     store, ana = opened(model)
     observe(store, ana)
     assert "could not be used: the answer holds no JSON" in model.asked[1]
-    assert "My sister Anna paints big boats" in [memory.content for memory in ana.memories()]
+    assert "My friend Anna paints big boats" in [memory.content for memory in ana.memories()]
 
 
 def test_several_messages_travel_in_one_call_and_small_talk_in_none(opened):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import psycopg
 import redis
 
 import tenuto
+from tenuto.errors import NotFound
+from tenuto.privacy.erase import Proof
 from tenuto.privacy.ring import Keyring
 from tenuto.storage import sqlite
 from tenuto.storage.backup import backup, restore
@@ -16,6 +23,8 @@ from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
 from tests.reliability.scorecard import Measured, Work, row
 from tests.servers import Postgres, Valkey
 
+FORGETTING = {"wal_recycle": "off", "min_wal_size": "32MB", "autovacuum": "off"}
+"""A server that removes its old log files instead of writing over them some day."""
 OPTIONS: dict[str, Any] = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "background": False}
 PLACES = ["message", "thinking", "speaker", "metadata", "memory", "version", "summary", "todo", "entity", "variable"]
 
@@ -47,13 +56,11 @@ def plant(store: tenuto.Tenuto, user: str, clock: FakeClock) -> None:
     store.settle()
 
 
-def left(user: str, folders: list[Path], cache: Valkey | None = None) -> dict[str, int]:
-    """By place: how often a mark of the user is in any file, or in the cache."""
-    data = [path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()]
-    if cache is not None:
-        with redis.Redis(port=cache.port) as client:
-            data += [client.dump(key) or b"" for key in client.scan_iter("*")]
+def counted(user: str, data: list[bytes]) -> dict[str, int]:
+    """By place: how often a mark of the user is in there."""
     found = {}
+    begins = [form for word in (f"Zq{user}", f"zq{user}") for form in (word.encode(), word.encode("utf-16-le"))]
+    data = [one for one in data if any(form in one for form in begins)]
     for place in PLACES:
         words = {mark(user, place), mark(user, place).lower()}
         forms = [form for word in words for form in (word.encode(), word.encode("utf-16-le"))]
@@ -62,46 +69,115 @@ def left(user: str, folders: list[Path], cache: Valkey | None = None) -> dict[st
     return found
 
 
+def files(user: str, *folders: Path) -> dict[str, int]:
+    return counted(user, [path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()])
+
+
+def cached(user: str, cache: Valkey) -> dict[str, int]:
+    with redis.Redis(port=cache.port) as client:
+        return counted(user, [client.dump(key) or b"" for key in client.scan_iter("*")])
+
+
+def logged_by_whom(store: tenuto.Tenuto, user: str) -> dict[str, int]:
+    """Marks in the audit logs: the operator's, everybody's, and those that erased users left."""
+    told = [*store.audit(limit=10**6), *store.user("ben").audit(limit=10**6), *store.user("ana").audit(limit=10**6)]
+    for chain in store.deps.store.orphans("", 1000):
+        with store.deps.store.reading(chain.holder) as reader:
+            told += reader.last_links(None, 10**6)
+    assert told, "there is no audit log to look at"
+    return counted(user, [repr(one).encode() for one in told])
+
+
+def exported(store: tenuto.Tenuto, folder: Path) -> dict[str, int]:
+    """Marks of ana in what can be exported now, of anybody and in every form; and nothing else is left by exporting."""
+    folder.mkdir()
+    for user in ("ana", "ben"):
+        for ending in ("jsonl", "json", "md"):
+            with suppress(NotFound):
+                store.user(user, persona="coach").export(folder / f"{user}.{ending}")
+    assert all(path.stem == "ben" for path in folder.iterdir()), "something was exported of ana, or left half"
+    found = files("ana", folder)
+    shutil.rmtree(folder)
+    return found
+
+
+@contextmanager
+def logging_to(path: Path) -> Iterator[None]:
+    """Everything that any part says while it works, in full detail, in a file."""
+    handler, root = logging.FileHandler(path, encoding="utf-8"), logging.getLogger()
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        root.setLevel(before)
+        root.removeHandler(handler)
+        handler.close()
+
+
 def erase_on(work: Work, mode: str) -> tuple[int, str]:
     """Plant, copy, erase, look. (what went wrong, in words)"""
-    clock, folder = FakeClock(), work.folder / mode.replace(" ", "-")
+    folder = work.folder / mode.replace(" ", "-")
     (folder / "safe").mkdir(parents=True)
-    keys = f"file:{folder / 'safe' / 'key'}" if "sealed" in mode else None
-    with Valkey() as cache, Postgres() as server:
-        postgres = "PostgreSQL" in mode
-        url = server.fresh_database() if postgres else str(folder / "tenuto.db")
-        with tenuto.open(url, keys=keys, clock=clock, redis=cache.url(), **OPTIONS) as store:
-            for user in ("ana", "ben"):
-                plant(store, user, clock)
-            folders = [folder, *([server.data] if postgres else [])]
-            before = left("ana", folders, cache)
-            wrong = [] if "sealed" in mode or len(before) == len(PLACES) else [f"planted only {sorted(before)}"]
-            wrong += [f"readable although sealed: {before}"] if "sealed" in mode and before else []
-            copied = folder / "copies" / "before.db"
-            if not postgres:
-                copied.parent.mkdir()
-                backup(Path(url), copied)
-            proof = store.user("ana").erase()
-            after = left("ana", [path for path in folders if "sealed" in mode], cache) or seen_in(url, "ana", postgres)
-            wrong += [] if proof.complete and not any(proof.left.values()) else [f"the proof says {proof.left}"]
-            ben = store.user("ben", persona="coach")
-            wrong += [] if len(ben.messages(limit=100)) == 25 and ben.recall("boat") else ["ben is not whole"]
-            wrong += [] if "ben" not in str(store.user("ana").memories(status="*")) else ["ana sees ben"]
-        if "sealed" not in mode and copied.exists():
-            copied.unlink()
-        after |= left("ana", folders, cache)
-        wrong += [f"left: {after}"] if after else []
-        wrong += [] if "sealed" in mode or left("ben", folders, cache) else ["ben's marks are gone"]
-        if copied.exists():
-            wrong += old_copy(copied, keys, clock)
+    with ExitStack() as stack:
+        cache = stack.enter_context(Valkey())
+        server = stack.enter_context(Postgres(options=FORGETTING)) if "PostgreSQL" in mode else None
+        stack.enter_context(logging_to(work.folder / f"{folder.name}.log"))
+        wrong = erased_from(folder, mode, cache, server)
+    said = counted("ana", [(work.folder / f"{folder.name}.log").read_bytes()])
+    wrong += [f"in the logs: {said}"] if said else []
     return len(wrong), f"{mode}: {'; '.join(wrong) or 'nothing left'}"
 
 
-def seen_in(url: str, user: str, postgres: bool) -> dict[str, int]:
-    """The same of an open store's own files: what erasing promised must hold before anything is closed."""
-    files = [] if postgres else [Path(url), Path(f"{url}-wal")]
-    data = b"".join(path.read_bytes() for path in files if path.exists())
-    return {place: count for place in PLACES if (count := data.count(mark(user, place).encode()))}
+def erased_from(folder: Path, mode: str, cache: Valkey, server: Postgres | None) -> list[str]:
+    clock, sealed = FakeClock(), "sealed" in mode
+    keys = f"file:{folder / 'safe' / 'key'}" if sealed else None
+    url = server.fresh_database() if server else str(folder / "tenuto.db")
+    folders = [folder, *([server.data] if server else [])]
+    copied = folder / "copies" / "before.db"
+    with tenuto.open(url, keys=keys, clock=clock, redis=cache.url(), **OPTIONS) as store:
+        for user in ("ana", "ben"):
+            plant(store, user, clock)
+        before = files("ana", *folders) | cached("ana", cache)
+        wrong = [] if sealed or len(before) == len(PLACES) else [f"planted only {sorted(before)}"]
+        wrong += [f"readable although sealed: {before}"] if sealed and before else []
+        if not server:
+            copied.parent.mkdir()
+            backup(Path(url), copied)
+        proof = store.user("ana").erase()
+        wrong += [] if proof.complete is (sealed or not server) and not any(proof.left.values()) else ["not proven"]
+        if server and not sealed:
+            wrong += clean_up(store, server, proof)
+        elif not sealed:
+            copied.unlink()
+        looked = {
+            "files": files("ana", *folders),
+            "cache": cached("ana", cache),
+            "audit": logged_by_whom(store, "ana"),
+            "exports": exported(store, folder / "exports"),
+        }
+        wrong += [f"left in {where}: {found}" for where, found in looked.items() if found]
+        ben = store.user("ben", persona="coach")
+        wrong += [] if len(ben.messages(limit=100)) == 25 and ben.recall("boat") else ["ben is not whole"]
+        wrong += [] if "ben" not in str(store.user("ana").memories(status="*")) else ["ana sees ben"]
+    wrong += [f"left when closed: {found}"] if (found := files("ana", *folders)) else []
+    wrong += [] if sealed or files("ben", *folders) else ["ben's marks are gone"]
+    return wrong + (old_copy(copied, keys, clock) if copied.exists() else [])
+
+
+def clean_up(store: tenuto.Tenuto, server: Postgres, proof: Proof) -> list[str]:
+    """Without keys a server keeps deleted rows: the proof says where, and there they are until its operator has cleaned up."""
+    with psycopg.connect(server.url(), autocommit=True) as raw:
+        raw.execute("CHECKPOINT")
+        kept = files("ana", server.data / "base") and files("ana", server.data / "pg_wal")
+        wrong = [] if kept and len(proof.elsewhere) == 4 else ["the proof names places that hold nothing"]
+        wrong += [] if store.deps.store.compact(thorough=True) else ["the tables were not written anew"]
+        wrong += [f"left in tables: {found}"] if (found := files("ana", server.data / "base")) else []
+        for _ in range(2):
+            raw.execute("SELECT pg_switch_wal()")
+            raw.execute("CHECKPOINT")
+    return wrong
 
 
 def old_copy(copy: Path, keys: str | None, clock: FakeClock) -> list[str]:
@@ -117,7 +193,10 @@ def old_copy(copy: Path, keys: str | None, clock: FakeClock) -> list[str]:
     return (["an old backup still opens"] if found else []) + ([] if whole else ["ben's backup does not open"])
 
 
-MODES = ("SQLite plain", "SQLite sealed", "PostgreSQL sealed")
+MODES = ("SQLite plain", "SQLite sealed", "PostgreSQL sealed", "PostgreSQL plain, tables and log cleaned up")
+SEARCHED = (
+    "every file of the store with its log, index, vectors and backups; Redis; the audit logs; exports; what was logged"
+)
 
 
 @row(
@@ -133,7 +212,7 @@ def residue(work: Work) -> Measured:
     return Measured(
         done=work.done,
         bad=sum(bad for bad, _ in found),
-        words=f"{len(PLACES)} kinds of text; " + ", ".join(said for _, said in found),
+        words=f"{len(PLACES)} kinds of text in {SEARCHED}: " + ", ".join(said for _, said in found),
     )
 
 
@@ -147,5 +226,18 @@ def not_compacted(work: Work) -> Measured:
 @residue.control("the key is not destroyed")
 def key_kept(work: Work) -> Measured:
     with mock.patch.object(Keyring, "destroy", return_value=True):
+        bad, words = erase_on(work, "SQLite sealed")
+    return Measured(done=1, bad=bad, words=words)
+
+
+@residue.control("somebody logs what was said")
+def said_aloud(work: Work) -> Measured:
+    observe = tenuto.UserMemory.observe
+
+    def chatty(self: tenuto.UserMemory, text: str, **more: Any) -> Any:
+        logging.getLogger("tenuto").debug("observed %s", text)
+        return observe(self, text, **more)
+
+    with mock.patch.object(tenuto.UserMemory, "observe", chatty):
         bad, words = erase_on(work, "SQLite sealed")
     return Measured(done=1, bad=bad, words=words)

@@ -6,6 +6,8 @@ import json
 import time
 from collections import Counter
 from datetime import timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -18,7 +20,9 @@ from tenuto.records.conversation import Message
 from tenuto.records.memory import Memory, Trust
 from tenuto.records.operations import JobStatus, Receipt
 from tenuto.storage.inmemory import InMemoryStore
+from tenuto.storage.sqlstore import SqlStore
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
+from tests import servers
 from tests.flows.ingest.test_model import FAULTS, GOOD, SAID, answer
 from tests.reliability.scorecard import Measured, Work, row
 
@@ -192,17 +196,22 @@ def no_words(work: Work) -> Measured:
 # --- 19: clocks -------------------------------------------------------------------------------------------------------
 
 JUMPS = [timedelta(hours=1), timedelta(hours=-1), timedelta(days=1), timedelta(days=-1)]
+ENGINES = ("memory", "SQLite", "PostgreSQL", "memory", "memory")
+"""Which store every fifth round of jumps is on."""
 
 
 def jumping(work: Work) -> Measured:
     """Talk, a jump, more talk, a worker that dies and another that takes over after its lease: nothing is lost or stuck."""
     purged, inverted, stuck = 0, 0, 0
+    on: Counter[str] = Counter()
     for number in work:
         jump = JUMPS[number % len(JUMPS)]
-        clock = FakeClock()
+        engine = ENGINES[number // len(JUMPS) % len(ENGINES)]
+        on[engine] += 1
+        user, clock = f"ana{number}", FakeClock()
         policy = {"retention": {"purge_text": 30 * 86400.0}}
-        with tenuto.open("memory:", clock=clock, embedder=FakeEmbedder(), policy=policy, **BASE) as store:
-            ana = store.user("ana")
+        with tenuto.open(_place(work, engine), clock=clock, embedder=FakeEmbedder(), policy=policy, **BASE) as store:
+            ana = store.user(user)
             kept = []
             for turn in range(4):
                 kept.append(ana.observe(f"Message {turn} before: I own {turn + 2} boats.").message_id)
@@ -213,25 +222,40 @@ def jumping(work: Work) -> Measured:
                 kept.append(ana.observe(f"Message {turn} after: I own {turn + 7} bikes.").message_id)
                 clock.advance(seconds=20)
             ana.purge()
-            store.curate("ana")
+            store.curate(user)
             clock.advance(seconds=31)
             clock.now -= jump
             clock.advance(seconds=31)
             store.settle(timeout=5)
-            with store.deps.store.reading("ana") as reader:
+            with store.deps.store.reading(user) as reader:
                 found = [message.id for message in reader.find(Message, order="seq")]
             purged += len(set(kept) - set(found))
             inverted += found != [id for id in kept if id in found]
             waiting = [
-                job for job in store.jobs(limit=1000)
+                job for job in store.jobs(user=user, limit=1000)
                 if job.kind in ("digest", "embed") and job.status not in (JobStatus.DONE, JobStatus.CANCELLED)
             ]  # fmt: skip
             stuck += bool(waiting) or not died
     return Measured(
         done=work.done,
         bad=purged + inverted + stuck,
-        words=f"{purged} purged early, {inverted} out of order, {stuck} stuck",
+        words=f"{purged} purged early, {inverted} out of order, {stuck} stuck "
+        f"({', '.join(f'{name} {count}' for name, count in on.items())})",
     )
+
+
+def _place(work: Work, engine: str) -> str:
+    """A store of its own in memory; one file and one database for all that run on them, each with a user of its own."""
+    if engine == "memory":
+        return "memory:"
+    if engine == "SQLite":
+        return str(work.folder / "clocks.db")
+    return _database(work.folder)
+
+
+@cache
+def _database(folder: Path) -> str:
+    return servers.fresh_database()
 
 
 @row(
@@ -239,7 +263,7 @@ def jumping(work: Work) -> Measured:
     "clock jumps ±1 h, ±1 day × 100: 0 early purges, 0 order inversions, 0 stuck leases",
     unit="jumps",
     full=len(JUMPS) * 100,
-    gate=8,
+    gate=12,
 )
 def clock_jumps(work: Work) -> Measured:
     return jumping(work)
@@ -247,5 +271,8 @@ def clock_jumps(work: Work) -> Measured:
 
 @clock_jumps.control("jobs of a clock that was ahead are not mended")
 def not_mended(work: Work) -> Measured:
-    with mock.patch.object(InMemoryStore, "mend_jobs", return_value=0):
+    with (
+        mock.patch.object(InMemoryStore, "mend_jobs", return_value=0),
+        mock.patch.object(SqlStore, "mend_jobs", return_value=0),
+    ):
         return jumping(work.part(8, "leases"))

@@ -26,13 +26,13 @@ OPTIONS: dict[str, Any] = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "
 PROCESSES = 4
 
 
-def crowd(url: str, writers: int, writes: int, how: str = "right", seconds: float = 3600.0) -> Counter[str]:
+def crowd(url: str, writers: int, writes: int, how: str = "right", first: int = 0) -> Counter[str]:
     """Writers in several processes at once, each writing the same keys in another order; what they were told."""
     tenuto.open(url, **OPTIONS).close()
     command = [sys.executable, "-m", "tests.reliability.crowd", url]
     running = [
         subprocess.Popen(
-            [*command, str(seed), str(writers // PROCESSES), str(writes), how],
+            [*command, str(seed), str(writers // PROCESSES), str(writes), how, str(first)],
             stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT,
@@ -41,7 +41,7 @@ def crowd(url: str, writers: int, writes: int, how: str = "right", seconds: floa
     ]
     told: Counter[str] = Counter()
     for process in running:
-        output = process.communicate(timeout=seconds)[0]
+        output = process.communicate(timeout=7200.0)[0]
         if process.returncode:
             told["a process ended"] += 1
         else:
@@ -69,13 +69,13 @@ def judged(url: str, told: Counter[str], writers: int, writes: int) -> tuple[int
     share=4,
 )
 def same_keys(work: Work) -> Measured:
-    """In slices, so that a limited time still gives a count."""
-    bad, said, done, slice_ = 0, "", 0, min(work.count, 250)
+    """All in one store, key after key in slices, so that a limited time still gives a count."""
+    url, told, done = str(work.folder / "keys.db"), Counter[str](), 0
     while done < work.count and not work.over:
-        url = str(work.folder / f"keys{done}.db")
-        wrong, said = judged(url, crowd(url, 64, slice_), 64, slice_)
-        bad += wrong
+        slice_ = min(work.count - done, 1000)
+        told += crowd(url, 64, slice_, first=done)
         done += slice_
+    bad, said = judged(url, told, 64, done)
     url = servers.fresh_database()
     writes = max(2, min(1000, work.count // 10, done))
     wrong, there = judged(url, crowd(url, 32, writes), 32, writes)

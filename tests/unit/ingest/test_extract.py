@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from tenuto.errors import SettingError
 from tenuto.ingest.echo import echoes, without_injected
+from tenuto.ingest.entities import EMPTY, Registry
 from tenuto.ingest.extract import extract
 from tenuto.ingest.lexicon import lexicons
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
-from tenuto.records.memory import Domain, Kind, Status, Trust
+from tenuto.records.memory import Domain, Entity, Kind, Status, Trust
 
 AT = datetime(2024, 5, 15, 14, 0, tzinfo=UTC)
 
@@ -20,6 +21,7 @@ AT = datetime(2024, 5, 15, 14, 0, tzinfo=UTC)
 def run(text: str, **more):
     policy = more.pop("policy", MemoryPolicy())
     own_names = more.pop("own_names", frozenset())
+    registry = more.pop("registry", EMPTY)
     message = Message(
         **{
             "id": "m",
@@ -32,7 +34,7 @@ def run(text: str, **more):
             **more,
         }
     )
-    return extract(message, policy, own_names=own_names)
+    return extract(message, policy, own_names=own_names, registry=registry)
 
 
 @pytest.mark.parametrize(
@@ -207,3 +209,67 @@ def test_any_message_can_be_extracted_from(text: str):
 @settings(max_examples=200, deadline=None)
 def test_any_salad_of_words_can_be_extracted_from(words: list[str]):
     run(" ".join(words) or "x")
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Lea and I got engaged!!", {"relationship_status": "Lea and I got engaged"}),
+        ("I'm Maya and I live in Porto.", {"name": "I'm Maya", "home": "I live in Porto"}),
+        ("My wife and I moved to Boston.", {"home": "My wife and I moved to Boston"}),
+        (
+            "I live in Munich with my girlfriend Lea and our cat Miso.",
+            {"home": "I live in Munich with my girlfriend Lea", "girlfriend": "My girlfriend is Lea"},
+        ),
+        (
+            "I'm vegetarian, and peanuts make my throat swell, so no peanut sauce please.",
+            {"allergy": "Peanuts make my throat swell"},
+        ),
+        ("I stopped being vegetarian.", {"diet": "I stopped being vegetarian"}),
+        ("Next Monday I start at BMW.", {"employer": "Next Monday I start at BMW (20 May 2024)"}),
+        ("I start at Monday's match.", {}),
+    ],
+)  # fmt: skip
+def test_who_was_there_and_what_changed_is_kept(said: str, kept: dict[str, str]) -> None:
+    found = {one.attribute: one.content for one in run(said).candidates if one.attribute}
+    assert {name: found.get(name) for name in kept} == kept
+    assert kept or "employer" not in found
+
+
+def test_what_comes_back_has_no_date() -> None:
+    (kept,) = run("I usually run on Tuesday and Thursday mornings.").candidates
+    assert kept.content == "I usually run on Tuesday and Thursday mornings" and kept.happens_at is None
+
+
+def test_who_is_known_is_not_told_again() -> None:
+    known = Registry.of(
+        [Entity(id="person:lea", type="person", label="Lea", relation="girlfriend", created_at=AT, updated_at=AT)]
+    )
+    found = run("We spent the weekend hiking in the Alps with my girlfriend Lea.", registry=known).candidates
+    assert "girlfriend" not in {one.attribute for one in found}
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "rule"),
+    [
+        ("Honestly I hate it when you use bullet points.", Kind.BOUNDARY, None),
+        ("I love it when you ask me questions first.", Kind.STYLE_ADJUSTMENT, "Ask me questions first"),
+    ],
+)
+def test_what_the_user_feels_about_the_manner_is_a_rule(said: str, kind: Kind, rule: str | None) -> None:
+    (kept,) = run(said).candidates
+    assert (kept.kind, kept.should_do) == (kind, rule)
+
+
+def test_what_happened_once_is_no_rule() -> None:
+    assert not [one for one in run("I hated it when you said that.").candidates if one.kind is Kind.BOUNDARY]
+
+
+def test_a_time_that_was_run_is_no_hour() -> None:
+    (kept,) = run("I finished the marathon in 3:52!").candidates
+    assert kept.content == "I finished the marathon in 3:52" and kept.happens_at is None
+
+
+def test_a_divorce_is_a_status() -> None:
+    (kept,) = run("We're getting divorced, Clara and me.").candidates
+    assert kept.attribute == "relationship_status"

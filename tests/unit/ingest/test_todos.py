@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tenuto.ingest.completion import completion
-from tenuto.ingest.sentences import read
-from tenuto.ingest.todos import find
+from tenuto.ingest.sentences import classify, read
+from tenuto.ingest.todos import find, find_all
 from tenuto.records.memory import Todo, TodoKind
 
 AT = datetime(2024, 5, 15, 14, 0, tzinfo=UTC)
@@ -120,3 +120,24 @@ def test_meaning_settles_what_words_leave_open_and_completes_nothing_alone():
     settled = completion(sentence, open_, AT, threshold=0.8, meaning={"d": 0.9})
     assert settled is not None
     assert settled.todo is open_[0]
+
+
+def test_two_tasks_in_one_sentence_are_two_each_with_its_own_time():
+    said = classify("I need to send the invoice to Acme by Friday and book the flights to Lisbon.")
+    first, second = find_all(said, AT)
+    assert (first.content, second.content) == ("Send the invoice to Acme", "Book the flights to Lisbon")
+    assert first.due is not None and second.due is None
+
+
+def test_a_time_at_the_end_holds_for_both():
+    first, second = find_all(classify("I have to buy the cake and call my mother tomorrow."), AT)
+    assert first.due == second.due is not None
+
+
+def test_a_noun_is_no_second_task():
+    assert [one.content for one in find_all(classify("I need to buy bread and water."), AT)] == ["Buy bread and water"]
+
+
+def test_an_assistants_question_for_later_binds_it():
+    draft = find(classify("I'll ask you about Mia's sleep next week."), AT, by_assistant=True)
+    assert draft is not None and draft.by == "assistant" and draft.due is not None

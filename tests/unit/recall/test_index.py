@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenuto.recall import lexical as words_score
 from tenuto.recall import segments
 from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
@@ -103,6 +104,29 @@ def test_segments_and_tail_hold_the_same_postings(monkeypatch: pytest.MonkeyPatc
     wanted = np.arange(13, dtype=np.uint64)
     for token, (rows, counts) in zip(wanted.tolist(), seen.postings(wanted), strict=True):
         assert dict(zip(rows.tolist(), counts.astype(int).tolist(), strict=True)) == expected.get(token, {})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=60),
+    st.lists(st.integers(0, 59), max_size=6, unique=True),
+    st.lists(st.sampled_from(WORDS), max_size=5),
+)
+def test_a_table_scores_as_the_postings_do(texts: list[list[str]], changed: list[int], query: list[str]) -> None:
+    """In the tail, in segments, with rows that were replaced and with none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "TAIL", 8)
+        index = UserIndex("m", DIMENSION)
+        for number, text in enumerate(texts):
+            index.apply([entry(number, " ".join(text), session=f"s{number % 3}")])
+        index.apply([entry(n, "plum", session=f"s{n % 3}", seq=100 + n) for n in changed if n < len(texts)])
+        wanted = " ".join(query)
+        in_a_table = scores(index, wanted)
+        patch.setattr(words_score, "TABLE", -1)
+        by_postings = scores(index, wanted)
+    assert in_a_table.keys() == by_postings.keys()
+    for id, (score, ago) in in_a_table.items():
+        assert by_postings[id] == (pytest.approx(score, abs=2e-4), ago)
 
 
 def test_a_view_does_not_change_while_the_index_does() -> None:

@@ -44,19 +44,23 @@ class Templates:
 
     def fill(self, name: str, **values: str) -> str:
         """The template with its fields replaced; what an empty field leaves behind is closed up."""
-        filled = "".join(text if field is None else values[field] for text, field in self._parts[name])
+        text, fields = self._parts[name]
+        filled = text % tuple([values[field] for field in fields])
         return filled if name == "line" else _GAP.sub("\n\n", filled).strip("\n")
 
 
-def _split(text: str) -> list[tuple[str, str | None]]:
-    """(text, None) or ("", field), in order."""
-    parts: list[tuple[str, str | None]] = []
+def _split(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text with ``%s`` for each field, and the fields in order."""
+    found: list[str] = []
+    fields: list[str] = []
     end = 0
     for part in _PART.finditer(text):
-        parts.append((text[end : part.start()], None))
-        parts.append(("", part.group(1)) if part.group(1) is not None else (part.group()[0], None))
+        found.append(text[end : part.start()].replace("%", "%%"))
+        if part.group(1) is not None:
+            fields.append(part.group(1))
+        found.append("%s" if part.group(1) is not None else part.group()[0])
         end = part.end()
-    return [*parts, (text[end:], None)]
+    return "".join([*found, text[end:].replace("%", "%%")]), tuple(fields)
 
 
 def check(name: str, text: str, *, where: str) -> str:

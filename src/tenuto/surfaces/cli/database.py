@@ -43,12 +43,11 @@ def reembed(settings: Settings) -> None:
 @db.command()
 @click.pass_obj
 def compact(settings: Settings) -> None:
-    """Leave no trace of deleted rows in the files, where the engine can."""
+    """Leave no trace of deleted rows in the files. On PostgreSQL the owner of the tables can, and they are locked
+    meanwhile; its write-ahead log keeps what was deleted until the server recycles it."""
     with settings.store(background=False) as store:
-        clean = store.deps.store.compact()
-    settings.show(
-        {"clean": clean}, lambda: click.echo("Done." if clean else "Not now, or not possible on this engine.")
-    )
+        clean = store.deps.store.compact(thorough=True)
+    settings.show({"clean": clean}, lambda: click.echo("Done." if clean else "Not now: somebody reads. Try again."))
     sys.exit(0 if clean else 1)
 
 

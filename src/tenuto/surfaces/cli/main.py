@@ -20,6 +20,7 @@ COMMANDS = {
     "context": "tenuto.surfaces.cli.messages:context",
     "remember": "tenuto.surfaces.cli.memories:remember",
     "memories": "tenuto.surfaces.cli.memories:memories",
+    "confirm": "tenuto.surfaces.cli.memories:confirm",
     "forget": "tenuto.surfaces.cli.memories:forget",
     "sessions": "tenuto.surfaces.cli.time:sessions",
     "summaries": "tenuto.surfaces.cli.time:summaries",

@@ -1,4 +1,4 @@
-"""``tenuto remember | memories | forget``."""
+"""``tenuto remember | memories | confirm | forget``."""
 
 from __future__ import annotations
 
@@ -54,6 +54,17 @@ def memories(
         Console().print(table if known else "Nothing is known.")
 
     settings.show(known, render)
+
+
+@click.command()
+@click.argument("memory_id")
+@for_user
+@click.pass_obj
+def confirm(settings: Settings, memory_id: str, user: str, persona: str | None, channel: str) -> None:
+    """Vouch for a memory that waits (`tenuto memories --status candidate`): it holds from then on."""
+    with settings.store() as store:
+        memory = store.user(user, persona=persona, channel=channel).confirm(memory_id)
+    settings.show(memory, lambda: click.echo(f"{memory.status}: {memory.content}"))
 
 
 @click.command()

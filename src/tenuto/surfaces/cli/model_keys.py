@@ -18,7 +18,7 @@ provider_ = click.argument("provider", metavar="openai|anthropic|own")
 
 @click.group("model-keys")
 def model_keys() -> None:
-    """A person's own keys for models: used by chat and proxy instead of the operator's.
+    """A person's own keys for models: used instead of the operator's by chat, proxy and background work.
 
     They are sealed under the file that TENUTO_MODEL_KEYS=file:PATH names. 'own' is for any other address than the
     vendors'.

@@ -54,6 +54,7 @@ def erase(
         click.echo(
             f"{total} rows are gone{', the key is destroyed' if done.key_destroyed else ''}. Proof {done.digest[:16]}…"
         )
+        click.echo(f"Not reached: {'; '.join(done.elsewhere)}.")
 
     settings.show(done, render)
     sys.exit(0 if done.complete else 1)

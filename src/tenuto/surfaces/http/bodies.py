@@ -154,6 +154,7 @@ class ErasureProof(Body):
     audit_head: str = ""
     part: str = ""
     ids: dict[str, list[Name]] = Field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
     digest: str
 
     def record(self) -> Proof:
