@@ -146,8 +146,8 @@ def with_vectors(folder: Path, count: int, said: list[str], rounds: int) -> None
     done = count * rounds
     print(f"end to end with embedding, {done:,} messages in {rounds} turns")
     print(
-        f"  bare embedder {done / bare:,.0f}/s, import + index + embed {done / whole:,.0f}/s: ratio {bare / whole:.2f}, "
-        f"in processor time {bare_used / whole_used:.2f} (load {os.getloadavg()[0]:.1f})"
+        f"  bare embedder {done / bare:,.0f}/s, import + index + embed {done / whole:,.0f}/s: ratio {bare / whole:.2f},"
+        f" in processor time {bare_used / whole_used:.2f} (load {os.getloadavg()[0]:.1f})"
     )
 
 
