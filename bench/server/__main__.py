@@ -173,12 +173,13 @@ def memory(pid: int) -> int:
 
 def table(rows: list[dict[str, Any]]) -> None:
     print(f"{os.cpu_count()} cores, load and server on the same machine")
-    print("| processes | store | what | per second | ratio | p50 ms | p99 ms | errors | memory MB |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| processes | store | what | per second | ratio | p50 ms | p99 ms | errors | memory MB | load's own core |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         print(
             f"| {row['processes']} | {row['store']} | {row['what']} | {row['per_second']:.0f} | {row['ratio']:.2f} "
-            f"| {row['p50_ms']:.1f} | {row['p99_ms']:.1f} | {row['errors']} | {row['memory_mb']} |"
+            f"| {row['p50_ms']:.1f} | {row['p99_ms']:.1f} | {row['errors']} | {row['memory_mb']} "
+            f"| {row['busy']:.0%} |"
         )
 
 

@@ -3,7 +3,8 @@
     python -m bench.server.load '{"port": 8368, "secret": "tnk_…", "seconds": 10, "clients": 16, "mix": 0.1}'
 
 ``mix`` is the share of ``observe``; the rest is ``recall``. Without a secret the bare endpoint is asked. Prints one
-line of JSON. The first second warms up and is not counted.
+line of JSON. The first second warms up and is not counted. ``busy`` is the share of one core that the load itself took:
+near 1 the load is what was measured, and not the server.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def main() -> None:
     asyncio.run(load.run())
     errors = sum(count for status, count in load.statuses.items() if status >= 400)
     said = {"per_second": len(load.times) / load.seconds, "p50_ms": load.at(0.5), "p99_ms": load.at(0.99)}
-    print(json.dumps({**said, "errors": errors}))
+    busy = time.process_time() / (load.seconds + WARM)
+    print(json.dumps({**said, "errors": errors, "busy": busy}))
 
 
 if __name__ == "__main__":

@@ -439,6 +439,12 @@ class ServerPolicy:
     """A connection that has not sent its whole head by then is closed."""
     body_wait: timedelta = timedelta(seconds=30)
     """A body that has not arrived by then is refused."""
+    upload_bytes: int = 256 * 1024**2
+    """Largest file that can be sent to an import: it is written to a temporary file as it arrives."""
+    upload_wait: timedelta = timedelta(minutes=10)
+    """A file that has not arrived by then is refused."""
+    uploads: int = 4
+    """Files that one process takes in at the same time; beyond it 503."""
     connections: int = 2000
     """Open connections of one process; beyond it new ones are answered 503."""
     streams: int = 1000

@@ -23,6 +23,7 @@ VIEWS = {
     "context": f"/u/{USER}/context?message=What+can+I+bake+for+Theo&budget=3000",
     "waiting": f"/u/{USER}/waiting",
     "privacy": f"/u/{USER}/privacy",
+    "undo": f"/u/{USER}/privacy/undo?source=email",
     "empty": "/u/nobody-yet/memories",
     "system": "/system",
 }

@@ -160,6 +160,49 @@ def test_erasing_asks_twice_and_gives_a_proof(visit: Visit, served: Any) -> None
     assert "leaving" not in served[0].users()
 
 
+def test_one_memory_message_and_session_are_erased_with_their_proof(visit: Visit, served: Any) -> None:
+    person = served[0].user("tidy")
+    person.remember("My old flat was in Turin")
+    for session, text in (("a", "I lost my keys in Turin"), ("a", "I found them again"), ("b", "Good morning")):
+        person.observe(text, session=session)
+    page = visit.see("/u/tidy/memories")
+
+    def erase(what: str, words: str) -> None:
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"Erase this {what} for good?")
+        expect(page.get_by_role("main")).to_contain_text(words)
+        page.get_by_role("button", name="Erase it for good").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"The {what} is erased")
+        expect(page.get_by_role("row", name="Left 0 rows")).to_be_visible()
+        expect(page.get_by_role("row", name="Checked again nothing of it is left")).to_be_visible()
+
+    page.get_by_role("link", name="My old flat was in Turin").first.click()
+    page.get_by_role("link", name="Erase for good").click()
+    erase("memory", "My old flat was in Turin")
+    visit.see("/u/tidy/timeline").locator(".turn", has_text="I lost my keys").get_by_text("Erase").click()
+    erase("message", "I lost my keys in Turin")
+    visit.see("/u/tidy/timeline").locator("section", has_text="Good morning").get_by_text("Erase session").click()
+    erase("session", "1 messages")
+    assert [one.content for one in person.page("messages").items] == ["I found them again"]
+
+
+def test_what_a_source_brought_in_is_shown_and_taken_back(visit: Visit, served: Any) -> None:
+    person = served[0].user("mailed")
+    person.remember("I live in Bergen")
+    person.remember("I am told to buy gold", source="newsletter")
+    person.remember("I am told to buy silver", source="leaflet")
+    page = visit.see("/u/mailed/privacy")
+    page.get_by_label("Source").fill("newsletter")
+    page.get_by_role("button", name="Show what would go").click()
+    expect(page.get_by_role("main")).to_contain_text("I am told to buy gold")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Taken back: newsletter")
+    visit.see("/u/mailed/privacy").get_by_label("Source").fill("leaflet")
+    page.get_by_role("button", name="Show what would go").click()
+    page.get_by_role("button", name="Erase it for good").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The source is erased")
+    assert [one.content for one in person.page("memories").items] == ["I live in Bergen"]
+
+
 def test_a_key_is_made_and_revoked(visit: Visit) -> None:
     page = visit.see("/system")
     page.get_by_label("Name").fill("kitchen tablet")

@@ -6,9 +6,11 @@ import itertools
 import json
 import logging
 import socket
+import tempfile
 import threading
 import time
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
 import pytest
@@ -83,6 +85,30 @@ def test_a_body_over_the_limit_is_refused_before_it_is_read(server: Served) -> N
     assert server.client.post("/api/users/ana/observe", content=endless(), headers=headers).status_code == 413
     lied = {**headers, "Content-Length": "-5"}
     assert server.client.post("/api/users/ana/observe", content=b"{}", headers=lied).status_code == 413
+
+
+def test_a_file_to_import_may_be_larger_and_is_counted_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    line = json.dumps({"role": "user", "content": "I live in Porto " + "and so on " * 30, "at": "2026-03-01T12:00:00Z"})
+    file = (line + "\n").encode() * 10
+    policy = {"server": {"body_bytes": 1000, "upload_bytes": 8000, "uploads": 1}}
+    with served(policy=policy) as server:
+        headers, state = server.headers(content_type="application/octet-stream"), server.client.app.state
+
+        def send(path: str, content: object, headers: dict[str, str] = headers) -> int:
+            return server.client.post(f"/api/users/ana/{path}", content=content, headers=headers).status_code
+
+        assert send("observe", file) == send("imports/x/vouch", file) == 413, "no other route takes as much"
+        assert send("imports", file + file * 2) == 413, "by its length"
+        assert send("imports", iter([file] * 3)) == 413, "while it arrives"
+        for caller, status in (("none", 401), ("other", 403), ("reader", 403)):
+            assert send("imports", iter([file]), server.headers(caller)) == status
+        assert send("imports/estimate", iter([file])) == 200
+        assert send("imports", iter([file])) == 201
+        assert server.store.user("ana").stats()["total_messages"] == 10
+        state.uploads = 1
+        assert send("imports", file) == 503
+    assert list(tmp_path.iterdir()) == [], "nothing stays behind"
 
 
 def test_the_key_is_checked_before_the_body_is_read(server: Served) -> None:

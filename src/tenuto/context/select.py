@@ -159,16 +159,13 @@ def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None
     if "\n- " not in summary.content:
         _record(sheet, block, summary, frame)
         return
-    kept: list[str] = []
+    sections: list[tuple[str, list[str]]] = []
     for row in summary.content.split("\n"):
-        listed = row.startswith("- ")
-        if listed and (" ".join(row[2:].casefold().split()) in sheet.said or row == NOTHING):
-            continue
-        if not listed and kept and not kept[-1].startswith("- "):
-            kept.pop()
-        kept.append(row)
-    if kept and not kept[-1].startswith("- "):
-        kept.pop()
+        if not row.startswith("- "):
+            sections.append((row.strip().replace("_", " ").capitalize(), []))
+        elif sections and row != NOTHING and " ".join(row[2:].casefold().split()) not in sheet.said:
+            sections[-1][1].append(row[2:])
+    kept = [f"{heading}: {'; '.join(listed)}" for heading, listed in sections if listed]
     if kept:
         _record(sheet, block, evolve(summary, content="\n".join(kept)), frame)
     else:

@@ -20,8 +20,9 @@ ALIKE = 0.9
 """Share of common words from which two texts say the same."""
 
 
-def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
-    """The first ``limit`` that say something new, in order."""
+def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None = None) -> list[Scored]:
+    """The first ``limit`` that say something new, in order. ``known`` keeps the words of what was looked at, by id."""
+    known = {} if known is None else known
     said_first = {one.candidate.id: one for one in ranked if one.candidate.kind is EntryKind.MESSAGE}
     kept: list[Scored] = []
     messages: set[str] = set()
@@ -38,13 +39,13 @@ def distinct(ranked: Sequence[Scored], limit: int) -> list[Scored]:
                 continue
         elif candidate.sources and (set(candidate.sources) <= messages or set(candidate.sources) <= single):
             continue
-        held = _held(candidate.text)
-        marks = _marks(held)
-        if any(_alike(held, other) for mark in marks for other in said.get(mark, ())):
+        own = known.get(candidate.id) or known.setdefault(candidate.id, held(candidate.text))
+        marks = _marks(own)
+        if any(_alike(own, other) for mark in marks for other in said.get(mark, ())):
             continue
         kept.append(one)
         for mark in marks:
-            said.setdefault(mark, []).append(held)
+            said.setdefault(mark, []).append(own)
         if candidate.kind is EntryKind.MESSAGE:
             messages.add(candidate.id)
         elif len(candidate.sources) == 1:
@@ -56,7 +57,7 @@ def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
     """The message that a key point or a memory only quotes, at its place."""
     if message is None or (
         one.candidate.kind is not EntryKind.KEY_POINT
-        and not _alike(_held(one.candidate.text), _held(message.candidate.text))
+        and not _alike(held(one.candidate.text), held(message.candidate.text))
     ):
         return one
     parts = {**message.parts, "quoted": one.score - message.score}
@@ -71,9 +72,11 @@ def _marks(held: Held) -> list[int]:
     return sorted(held)[: len(held) - int(ALIKE * len(held)) + 1]
 
 
-def _held(text: str) -> Held:
-    return words.hashes(words.packed(text)) or frozenset((hash(text),))
+def held(text: str) -> Held:
+    """The words of a text; of one without words, the text itself."""
+    return words.held(text) or frozenset((hash(text),))
 
 
 def _alike(one: Held, other: Held) -> bool:
-    return len(one & other) >= ALIKE * len(one | other)
+    common = len(one & other)
+    return common >= ALIKE * (len(one) + len(other) - common)

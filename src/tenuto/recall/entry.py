@@ -64,6 +64,18 @@ def packed_tokens(record: Indexed, key: bytes = b"") -> bytes:
     return words.pack(_around(record), key) + words.packed(record.content, key)
 
 
+def around_hashes(record: Indexed) -> frozenset[int]:
+    """The words that a record is found by besides what it says, as plain hashes."""
+    if isinstance(record, Message) and not record.speaker:
+        return _day_hashes(record.at.date())
+    return words.hashes(words.pack(_around(record)))
+
+
+@lru_cache(maxsize=4096)
+def _day_hashes(day: date) -> frozenset[int]:
+    return words.hashes(_day_packed(day, b""))
+
+
 @lru_cache(maxsize=4096)
 def _day_packed(day: date, key: bytes) -> bytes:
     return words.pack(_day_tokens(day), key)

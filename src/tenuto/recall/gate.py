@@ -41,6 +41,9 @@ class Verdict:
     rule: str
 
 
+SAID, KEPT = Verdict(True, "said by the user"), Verdict(True, "kept")
+
+
 def gate(record: Indexed, asked: Asked, cosine: float | None = None) -> Verdict:
     """Decide on one record; ``cosine`` is its similarity with the query, ``None`` where there is no vector."""
     if not asked.any_persona and record.persona is not None and record.persona != asked.persona:
@@ -53,7 +56,7 @@ def gate(record: Indexed, asked: Asked, cosine: float | None = None) -> Verdict:
         return _todo(record, asked)
     if isinstance(record, Summary) and not record.current and not asked.past:
         return Verdict(False, "an older version of a summary")
-    return Verdict(True, "said by the user" if isinstance(record, Message) and record.role == "user" else "kept")
+    return SAID if isinstance(record, Message) and record.role == "user" else KEPT
 
 
 def _memory(record: Memory, asked: Asked, cosine: float | None) -> Verdict:

@@ -51,15 +51,18 @@ def evidence(record: Indexed, sources: Mapping[str, Message]) -> tuple[Evidence,
     """The same with dates."""
     if isinstance(record, (Memory, Todo)):
         return record.evidence
-    return tuple(
-        Evidence(
-            message_id=message.id,
-            at=message.at,
-            session_id=message.session_id,
-            channel=message.channel,
-            trust=message.trust,
-        )
-        for message in (sources[id] for id in evidence_ids(record) if id in sources)
+    if isinstance(record, Message):
+        return (_said(record),)
+    return tuple(_said(sources[id]) for id in evidence_ids(record) if id in sources)
+
+
+def _said(message: Message) -> Evidence:
+    return Evidence(
+        message_id=message.id,
+        at=message.at,
+        session_id=message.session_id,
+        channel=message.channel,
+        trust=message.trust,
     )
 
 

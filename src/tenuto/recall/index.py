@@ -101,6 +101,11 @@ class View:
         found: Bools = self.kept["vectors"]
         return found
 
+    @property
+    def speakers(self) -> bool:
+        """Whether anybody here has a name."""
+        return any(tuple(self.names["speaker"]))
+
     def code(self, table: str, name: str | None) -> int:
         """The number of a persona, session, role or speaker; ``-2`` for one that no row has."""
         return self.names[table].get(name, -2)

@@ -17,13 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tenuto.recall.index import Floats, View
+from tenuto.recall.index import Floats, Places, View
 from tenuto.recall.segments import Counts, Hashes, Rows
 
 K1 = 1.2
 B = 0.5
 NEAR = (0.7, 0.5, 0.3)
 """Weight of a message one, two and three places away."""
+TABLE = 1 << 17
+"""Rows (or words of the newest ones) times tokens up to which everything is counted in one table: a dozen steps over
+small arrays in all, where following each token's rows takes a dozen per token."""
 COMMON = 50_000
 """Rows of one token beyond which its neighbours are left out: so common a word says nothing about them."""
 
@@ -38,6 +41,8 @@ class Lexical:
 
 def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexical:
     """Score all rows against distinct query tokens."""
+    if len(wanted) * max(view.size, view.words.length) <= TABLE:
+        return _in_a_table(view, wanted, near)
     score = np.zeros(view.size, np.float32)
     idf = np.zeros(len(wanted), np.float32)
     postings = living_postings(view, wanted)
@@ -57,6 +62,38 @@ def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexic
             score[reached] += idf[number] * (K1 + 1) * found / (found + np.float32(K1))
             scratch[reached] = 0.0
     return Lexical(score, idf)
+
+
+def _in_a_table(view: View, wanted: Hashes, near: tuple[float, ...]) -> Lexical:
+    """The same numbers for a small index: a row per token, a column per entry and one for the neighbour that is not."""
+    counts = view.words.counts(wanted, view.size + 1)
+    if view.any_dead:
+        counts[:, :-1] *= view.living()
+    often = np.count_nonzero(counts, axis=1)
+    idf = np.where(often, np.log1p((view.alive - often + 0.5) / (often + 0.5)), 0).astype(np.float32)
+    counts[:, :-1] /= _normal(view)
+    found = counts[:, :-1]
+    if weights := [weight for weight in near for _ in range(2)]:
+        found = found + np.matmul(np.array(weights, np.float32), counts.take(_around(view, len(near)), 1, mode="clip"))
+    return Lexical(((idf * np.float32(K1 + 1)) @ (found / (found + np.float32(K1)))), idf)
+
+
+def _normal(view: View) -> Floats:
+    """What a count in each row is divided by."""
+    if "normal" not in view.kept:
+        share = view.column("length") / np.float32(max(view.total_length / max(view.alive, 1), 1.0))
+        view.kept["normal"] = (1 - B + B * share).astype(np.float32)
+    found: Floats = view.kept["normal"]
+    return found
+
+
+def _around(view: View, far: int) -> Places:
+    """The neighbours of every row, before and after it, one place away, two places, …"""
+    name = f"around {far}"
+    if name not in view.kept:
+        view.kept[name] = np.stack([side for distance in range(1, far + 1) for side in view.neighbours(distance)])
+    found: Places = view.kept[name]
+    return found
 
 
 def living_postings(view: View, wanted: Hashes) -> list[tuple[Rows, Counts]]:

@@ -16,6 +16,7 @@ numbers were fitted on conversations of both kinds, each tested on conversations
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -144,11 +145,13 @@ def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, f
     inside = signal if whole else signal[over]
     if not len(inside):
         return np.zeros_like(signal)
-    mean, spread = float(inside.mean()), float(inside.std())
+    mean = float(inside.sum(dtype=np.float64)) / len(inside)
+    apart = inside - np.float32(mean)
+    spread = math.sqrt(float(np.dot(apart, apart)) / len(inside))
     if usual is not None:
         share = len(inside) / (len(inside) + USUAL_ROWS)
         mean = share * mean + (1 - share) * usual[0]
-        spread = float(np.sqrt(share * spread**2 + (1 - share) * usual[1] ** 2))
+        spread = math.sqrt(share * spread**2 + (1 - share) * usual[1] ** 2)
     if spread < 1e-9:
         return np.zeros_like(signal)
     found = signal - np.float32(mean)
@@ -185,6 +188,8 @@ def _share(view: View, near: tuple[float, ...]) -> Floats:
 
 def _named(view: View, names: Hashes) -> Bools | None:
     """Rows said by someone whom the query names; ``None`` if it names nobody who ever spoke."""
+    if not len(names):
+        return None
     rows = [rows for rows, _ in living_postings(view, names) if len(rows)]
     if not rows:
         return None

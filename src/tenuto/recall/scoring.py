@@ -21,6 +21,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
+
 from tenuto.errors import InputError
 from tenuto.policy import RecallPolicy
 from tenuto.records.operations import EntryKind
@@ -36,8 +38,9 @@ FEW = 20
 LOOSE = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(msgspec.Struct, frozen=True):
+    """A candidate with its score, and what the score is made of."""
+
     candidate: Candidate
     score: float
     parts: dict[str, float]

@@ -21,8 +21,8 @@ from tenuto.errors import EmbedderError
 from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader, Where
 from tenuto.recall import filters, scoring
-from tenuto.recall.diverse import distinct
-from tenuto.recall.entry import Indexed, embedding_text, packed_tokens, query_tokens, record_type, speaker_marks
+from tenuto.recall.diverse import Held, distinct, held
+from tenuto.recall.entry import Indexed, around_hashes, embedding_text, query_tokens, record_type, speaker_marks
 from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
 from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
 from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, UserIndex, View
@@ -165,7 +165,9 @@ class _Search:
         self.tokens = query_tokens(request.text)
         key = deps.vault.index_key(scope.user)
         now = deps.clock()
+        names = names if self.view.speakers else []
         self.query = Query(_hashes(self.tokens, key), _hashes(names, key), vector, span(request.text, now))
+        self.now = about_now(request.text)
         wanted = request.filters
         self.asked = Asked(
             now=now,
@@ -180,6 +182,7 @@ class _Search:
         self.rules: dict[str, Verdict] = {}
         self.outdated: dict[str, Memory] = {}
         self.allowed: Bools = np.zeros(0, bool)
+        self.held: dict[str, Held] = {}
         self.floor = deps.embedder.calibration.floor
 
     def ranked(self, reader: Reader, allowed: Bools) -> list[Scored]:
@@ -209,6 +212,9 @@ class _Search:
         replaced = self._replaced(reader, signals, candidates) if lazy else []
         messages = np.flatnonzero((kinds == MESSAGE) & lazy).tolist()
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
+        if not (candidates or self.now):
+            # Among messages alone nothing but a repetition can change their order: few more than wanted will do.
+            step = self.request.limit + self.request.limit // 4 + 1
         while True:
             some, messages = messages[:step], messages[step:]
             candidates += self._pass(reader, pool, some)
@@ -217,35 +223,38 @@ class _Search:
                 # What was not read yet cannot be better than its promise: the order holds down to there.
                 promise = sum(float(part[messages[0]]) for part in pool.parts.values())
                 ranked = [one for one in ranked if one.score >= promise]
-            if about_now(self.request.text):
+            if self.now:
                 ranked = self._newest_first(ranked)
             if replaced:
                 ranked = current_first(ranked, replaced)
-            kept = distinct(ranked, self.request.limit)
+            kept = distinct(ranked, self.request.limit, self.held)
             if len(kept) == self.request.limit or not messages:
                 return kept
             step *= 2
 
     def _pass(self, reader: Reader, pool: Pool, places: list[int]) -> list[Candidate]:
         """Read some records of the pool and ask the gate for each."""
-        rows = pool.rows.tolist()
-        self.records |= _read(reader, self.view, [rows[place] for place in places])
+        if not places:
+            return []
+        rows = pool.rows[places].tolist()
+        self.records |= _read(reader, self.view, rows)
         said = self.view.column("at")
+        names, signals = list(pool.parts), [part[places].tolist() for part in pool.parts.values()]
+        near = zip(pool.cosine[places].tolist(), pool.has_vector[places].tolist(), strict=True)
         passed = []
-        for place in places:
-            row = rows[place]
+        for row, (similarity, embedded), *weighed in zip(rows, near, *signals, strict=True):
             record = self.records.get(self.view.ids[row])
             if record is None:
                 continue
-            cosine = float(pool.cosine[place]) if pool.has_vector[place] else None
+            cosine = similarity if embedded else None
             verdict = gate(record, self.asked, cosine)
             if verdict.rule == OUTDATED and isinstance(record, Memory):
                 self.outdated[record.id] = record
             if verdict.passed:
-                parts = {name: float(part[place]) for name, part in pool.parts.items()}
                 self.rules[record.id] = verdict
                 left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
-                passed.append(as_candidate(record, from_micros(int(said[row])), cosine, parts, left))
+                at = record.at if isinstance(record, Message) else from_micros(int(said[row]))
+                passed.append(as_candidate(record, at, cosine, dict(zip(names, weighed, strict=True)), left))
         return passed
 
     def _replaced(self, reader: Reader, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:
@@ -291,18 +300,20 @@ class _Search:
 
     def hits(self, reader: Reader, ranked: list[Scored], notes: tuple[str, ...]) -> list[Hit]:
         records = [self.records[one.candidate.id] for one in ranked]
-        around = self._around(ranked) if self.request.passages else {}
+        passages = self._around(ranked) if self.request.passages else {}
         wanted = {id for record in records for id in evidence_ids(record)} | {
-            id for ids in around.values() for id in ids
+            id for ids in passages.values() for id in ids
         }
         sources = {record.id: record for record in records if isinstance(record, Message)}
         if missing := sorted(wanted - set(sources)):
             sources |= reader.get_many(Message, missing)
+        wanted_words = [(token, words.token_hash(token)) for token in self.tokens]
         made = []
         for one, record in zip(ranked, records, strict=True):
-            lines = [sources[id] for id in around.get(record.id, ()) if id in sources]
-            held = words.hashes(packed_tokens(record))
-            matched = tuple(token for token in self.tokens if words.token_hash(token) in held)
+            lines = [sources[id] for id in passages.get(record.id, ()) if id in sources]
+            said = self.held.get(record.id) or held(record.content)
+            around = around_hashes(record)
+            matched = tuple(token for token, hash in wanted_words if hash in said or hash in around)
             rule = self.rules[record.id].rule
             text = passage(lines) if lines else None
             made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))

@@ -115,6 +115,22 @@ class Words:
                     found[number].append((unique, counts.astype(np.float32)))
         return [_joined(parts) for parts in found]
 
+    def counts(self, wanted: Hashes, width: int) -> Counts:
+        """How often each wanted hash occurs in each row: a table with ``width`` columns, for an index of few rows."""
+        table = np.zeros((len(wanted), width), np.float32)
+        for segment in self.segments:
+            places = np.searchsorted(segment.hashes, wanted)
+            for number, place in enumerate(places.tolist()):
+                if place < len(segment.hashes) and segment.hashes[place] == wanted[number]:
+                    start, end = segment.starts[place], segment.starts[place + 1]
+                    table[number, segment.rows[start:end]] = segment.counts[start:end]
+        if self.length:
+            found = np.flatnonzero(wanted[:, None] == self.tail_hashes[: self.length])
+            numbers, places = np.divmod(found, self.length)
+            flat = numbers * width + self.tail_rows[places]
+            table += np.bincount(flat, minlength=table.size).reshape(table.shape)
+        return table
+
 
 def _joined(parts: list[tuple[Rows, Counts]]) -> tuple[Rows, Counts]:
     if not parts:

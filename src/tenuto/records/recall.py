@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
+
+import msgspec
 
 from tenuto.records.memory import Evidence
 from tenuto.records.operations import EntryKind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """One thing that search found, in plain numbers: all that the scorer may look at."""
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that search found, in plain numbers: all that the scorer may look at. Made by the hundred per query."""
 
     kind: EntryKind
     id: str
@@ -21,7 +22,7 @@ class Candidate:
     role: str = ""
     cosine: float | None = None
     """Similarity with the query; ``None``: no vector to compare with."""
-    parts: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float] = {}
     """What each signal of the search brings, already weighed."""
     importance: float = 5.0
     pinned: bool = False

@@ -51,7 +51,7 @@ class Accounts(Calls):
         extract: bool = True,
         progress: Progress | None = None,
     ) -> Import:
-        """Bring in earlier talk or memories: one file, sent whole; a folder or a large archive needs the library."""
+        """Bring in earlier talk or memories: one file, sent as it is read; a folder needs the library."""
         query = {**_sent(path, format, me, timezone), "vouch": vouch, "extract": extract}
         return msgspec.convert(self._send("imports", path, query), Import)
 
@@ -68,10 +68,11 @@ class Accounts(Calls):
 
     def _send(self, rest: str, path: str | os.PathLike[str], query: dict[str, Any]) -> Any:
         try:
-            content = Path(path).read_bytes()
+            file = Path(path).open("rb")  # noqa: SIM115  closed below: only opening it is the caller's mistake
         except OSError as error:
             raise errors.InputError(f"{path} cannot be read: {error.strerror}.", code="file_unreadable") from None
-        return self._link.send(self._path(rest), {**self._scope, **query}, content)
+        with file:
+            return self._link.send(self._path(rest), {**self._scope, **query}, file)
 
     def imports(self) -> list[Import]:
         """What was imported, newest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import httpx
@@ -14,6 +14,8 @@ from tenuto import errors
 from tenuto.providers.system import new_secret
 
 RETRIED = (429, 502, 503, 504)
+LONGEST_WORK_SECONDS = 3600.0
+"""How long a file that was sent may be worked on before its answer."""
 LONGEST_WAIT_SECONDS = 30.0
 BY_STATUS: dict[int, type[errors.TenutoError]] = {
     401: errors.Denied, 403: errors.Denied, 404: errors.NotFound, 408: errors.StoreBusy, 409: errors.Conflict,
@@ -75,11 +77,12 @@ class Link:
             raise error_of(response)
         return response
 
-    def send(self, path: str, query: dict[str, Any], content: bytes) -> Any:
-        """A file, sent as it is; the decoded answer."""
+    def send(self, path: str, query: dict[str, Any], file: BinaryIO) -> Any:
+        """A file, sent as it is read; the decoded answer, which may take as long as the work on all of it."""
         headers = {"Content-Type": "application/octet-stream"}
+        patient = httpx.Timeout(self.http.timeout.connect, read=LONGEST_WORK_SECONDS)
         try:
-            response = self.http.post(path, params=plain(query), content=content, headers=headers)
+            response = self.http.post(path, params=plain(query), content=file, headers=headers, timeout=patient)
         except httpx.HTTPError as error:
             raise errors.StoreBusy(f"{self.url} cannot be reached: {type(error).__name__}. Try again.") from error
         if response.status_code >= 400:

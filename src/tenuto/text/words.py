@@ -94,6 +94,14 @@ def hashes(packed: bytes) -> frozenset[int]:
     return frozenset(numbers)
 
 
+def held(text: str) -> frozenset[int]:
+    """``hashes(packed(text))``, the quick way."""
+    if not text.isascii():
+        return hashes(packed(text))
+    found = [hash for word in _WORD.findall(text.lower()) if (hash := _word_hash(word, b"")) is not None]
+    return frozenset(found[:MOST])
+
+
 @lru_cache(maxsize=1 << 16)
 def _word_token(word: str) -> str | None:
     """An ASCII word as it is indexed, or ``None`` for a stop word."""

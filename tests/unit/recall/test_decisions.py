@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from tenuto.errors import InputError
 from tenuto.policy import RecallPolicy
@@ -124,7 +125,7 @@ def test_todos_and_summaries() -> None:
 
 
 def candidate(id: str, **changes: Any) -> Candidate:
-    return replace(Candidate(kind=EntryKind.MEMORY, id=id, at=NOW), **changes)
+    return Candidate(**{"kind": EntryKind.MEMORY, "id": id, "at": NOW, **changes})
 
 
 def test_blended_is_the_stated_formula() -> None:
@@ -260,7 +261,7 @@ def test_a_memory_and_its_only_message_collapse_into_the_better_placed_one() -> 
     known = candidate("mem_1", text="lives in Sofia", sources=("msg_1",))
     assert [one.candidate.id for one in distinct(ranked(said, known), 5)] == ["msg_1"]
     assert [one.candidate.id for one in distinct(ranked(known, said), 5)] == ["mem_1"]
-    twice = replace(known, sources=("msg_1", "msg_2"))
+    twice = structs.replace(known, sources=("msg_1", "msg_2"))
     assert [one.candidate.id for one in distinct(ranked(twice, said), 5)] == ["mem_1", "msg_1"]
 
 
@@ -277,7 +278,7 @@ def test_a_memory_in_the_very_words_of_its_message_gives_way_unless_it_is_pinned
     said = candidate("msg_1", kind=EntryKind.MESSAGE, text="I have 5 apples.")
     known = candidate("mem_1", text="I have 5 apples", sources=("msg_1",))
     assert [one.candidate.id for one in distinct(ranked(known, said), 5)] == ["msg_1"]
-    assert [one.candidate.id for one in distinct(ranked(replace(known, pinned=True), said), 5)] == ["mem_1"]
+    assert [one.candidate.id for one in distinct(ranked(structs.replace(known, pinned=True), said), 5)] == ["mem_1"]
 
 
 def test_the_same_words_are_returned_once_and_the_limit_holds() -> None:

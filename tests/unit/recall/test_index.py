@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenuto.recall import lexical as words_score
 from tenuto.recall import segments
 from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.lexical import lexical
+from tenuto.recall.near import Near
 from tenuto.records.base import micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows
 from tenuto.records.scope import User
@@ -102,6 +104,29 @@ def test_segments_and_tail_hold_the_same_postings(monkeypatch: pytest.MonkeyPatc
     wanted = np.arange(13, dtype=np.uint64)
     for token, (rows, counts) in zip(wanted.tolist(), seen.postings(wanted), strict=True):
         assert dict(zip(rows.tolist(), counts.astype(int).tolist(), strict=True)) == expected.get(token, {})
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=60),
+    st.lists(st.integers(0, 59), max_size=6, unique=True),
+    st.lists(st.sampled_from(WORDS), max_size=5),
+)
+def test_a_table_scores_as_the_postings_do(texts: list[list[str]], changed: list[int], query: list[str]) -> None:
+    """In the tail, in segments, with rows that were replaced and with none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(segments, "TAIL", 8)
+        index = UserIndex("m", DIMENSION)
+        for number, text in enumerate(texts):
+            index.apply([entry(number, " ".join(text), session=f"s{number % 3}")])
+        index.apply([entry(n, "plum", session=f"s{n % 3}", seq=100 + n) for n in changed if n < len(texts)])
+        wanted = " ".join(query)
+        in_a_table = scores(index, wanted)
+        patch.setattr(words_score, "TABLE", -1)
+        by_postings = scores(index, wanted)
+    assert in_a_table.keys() == by_postings.keys()
+    for id, (score, ago) in in_a_table.items():
+        assert by_postings[id] == (pytest.approx(score, abs=2e-4), ago)
 
 
 def test_a_view_does_not_change_while_the_index_does() -> None:
@@ -296,3 +321,34 @@ def test_an_index_read_page_by_page_answers_as_one_read_at_once(page: int, monke
 def test_hashes_are_sorted_stably_even_where_only_their_last_bits_differ(parts: list[tuple[int, int]]) -> None:
     given_ = np.array([(high << 60) + low for high, low in parts], np.uint64)
     assert segments._order(given_).tolist() == np.argsort(given_, kind="stable").tolist()
+
+
+def memories(*texts: str) -> UserIndex:
+    index = UserIndex("m", DIMENSION)
+    index.apply(
+        [entry(n, text, kind=EntryKind.MEMORY, id=f"mem_{n}", session_id=None) for n, text in enumerate(texts)]
+        + [entry(900, "tea with milk and honey")]
+    )
+    return index
+
+
+def test_by_meaning_is_the_cosine_with_everything_of_the_kind() -> None:
+    index = memories(*(f"number {n}" for n in range(30)))
+    index.take(EntryRows.of([]), ["mem_4"])
+    near, query = Near.of(index.view(), EntryKind.MEMORY), vector(4).astype(np.float32)
+    plain = {f"mem_{n}": float(vector(n) @ vector(4)) for n in range(30) if n != 4}
+    found = sorted(near.by_meaning(query, 5), key=lambda pair: -pair[1])
+    assert [id for id, _ in found] == sorted(plain, key=lambda id: -plain[id])[:5]
+    assert np.allclose([cosine for _, cosine in found], sorted(plain.values())[::-1][:5], atol=1e-2)
+    assert set(near.held(["mem_1", "mem_4", "msg_000900", "unknown"])) == {"mem_1"}
+    assert near.by_meaning(np.ones(3, np.float32), 5) == []
+
+
+def test_by_words_finds_the_fragment_and_the_whole_and_leaves_other_kinds_alone() -> None:
+    index = memories("tea with milk", "coffee", "green tea with milk and honey every morning", "milk", "honey cake")
+    near = Near.of(index.view(), EntryKind.MEMORY)
+    assert near.by_words(hashes("tea with milk and honey"), 2) == ["mem_2", "mem_0"]
+    assert near.by_words(hashes("tea with milk"), 9) == ["mem_0", "mem_2"], "one word alone is not enough"
+    assert near.by_words(hashes("nothing like it"), 9) == []
+    index.take(EntryRows.of([]), ["mem_0"])
+    assert Near.of(index.view(), EntryKind.MEMORY).by_words(hashes("tea with milk"), 9) == ["mem_2"]

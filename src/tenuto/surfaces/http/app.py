@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,15 @@ from tenuto.surfaces.http.verbs import (
 )
 from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
-from tenuto.surfaces.web import actions, pages
+from tenuto.surfaces.web import actions, pages, removal
 
 ROUTERS = (
-    health.routes, talk.routes, memory.routes, time.routes,
+    talk.routes, health.routes, memory.routes, time.routes,
     listings.routes, privacy.routes, privacy.operator, transfer.routes, identity.routes, learning.routes,
     workflows.routes, hands.routes, events.routes, channels.routes, seeds.routes, operator.routes,
 )  # fmt: skip
+THREADS = 40
+"""Verbs at work at the same time in one process; further ones wait their turn."""
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
@@ -108,11 +111,14 @@ def create_app(
         redirect_slashes=False,
     )  # fmt: skip
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
+    app.state.uploads = 0
+    app.state.threads = ThreadPoolExecutor(THREADS, "tenuto-http")
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
     for routes in ROUTERS:
         app.include_router(routes)
     app.include_router(pages.routes)
     app.include_router(actions.routes)
+    app.include_router(removal.routes)
     if mcp is not None:
         app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     if proxy is not None:

@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from collections.abc import Iterable
+from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,6 +35,8 @@ COOKIE = "tenuto"
 SAFE = ("GET", "HEAD", "OPTIONS")
 CSRF_HEADER = "x-csrf-token"
 SURFACES = {"api": "api", "mcp": "mcp", "v1": "proxy"}
+UPLOADS = re.compile(r"/api/users/[^/]+/imports(?:/estimate)?")
+"""Where files are sent to."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto", error="invalid_token"'}
 HEADERS = {
@@ -77,10 +81,11 @@ class Guard:
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(key=None, secret=None, csrf=None, user=None)
         hardened = _hardened(send)
+        allowance = self._allowance(scope)
         try:
             self._check_host(headers)
             self._check_origin(scope, headers)
-            self._check_length(headers)
+            self._check_length(headers, allowance[0])
             await self._check_address(scope)
             await self._authenticate(scope, headers, state)
             self._check_csrf(scope, headers, state)
@@ -88,7 +93,7 @@ class Guard:
             await from_refusal(refused)(scope, receive, hardened)
             return
         with acting(_actor(scope, state["key"])):
-            await self.app(scope, _Body(receive, self._policy).receive, hardened)
+            await self.app(scope, _Body(receive, *allowance).receive, hardened)
 
     def _check_host(self, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -106,10 +111,16 @@ class Guard:
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none") and not navigation:
             raise Refused(403, "origin_refused", "Requests from other sites are not answered.")
 
-    def _check_length(self, headers: Headers) -> None:
+    def _check_length(self, headers: Headers, most: int) -> None:
         length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length) > self._policy.body_bytes:
-            raise Refused(413, "body_too_large", f"A body has at most {self._policy.body_bytes:,} bytes.")
+        if not length.isascii() or not length.isdigit() or int(length) > most:
+            raise Refused(413, "body_too_large", f"A body has at most {most:,} bytes.")
+
+    def _allowance(self, scope: Scope) -> tuple[int, timedelta]:
+        """(bytes, time) that a body may have. A file to import may have more: its route keeps none of it in memory."""
+        if scope["method"] == "POST" and UPLOADS.fullmatch(scope["path"]):
+            return self._policy.upload_bytes, self._policy.upload_wait
+        return self._policy.body_bytes, self._policy.body_wait
 
     async def _check_address(self, scope: Scope) -> None:
         bucket = Bucket(self._policy.address_rate, self._policy.address_burst)
@@ -144,11 +155,11 @@ class Guard:
 class _Body:
     """Hands on the body, and stops at too much of it or too slow a one."""
 
-    def __init__(self, receive: Receive, policy: ServerPolicy) -> None:
+    def __init__(self, receive: Receive, most: int, wait: timedelta) -> None:
         self._receive = receive
-        self._left = policy.body_bytes
-        self._limit = policy.body_bytes
-        self._deadline = asyncio.get_running_loop().time() + policy.body_wait.total_seconds()
+        self._left = most
+        self._limit = most
+        self._deadline = asyncio.get_running_loop().time() + wait.total_seconds()
         self._over = False
 
     async def receive(self) -> Message:

@@ -20,7 +20,7 @@ from tenuto.records.operations import JobStatus
 from tenuto.records.recall import Hit
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.verbs.transfer import exported
-from tenuto.surfaces.web import charts, diff, graph
+from tenuto.surfaces.web import charts, diff, graph, removal
 from tenuto.surfaces.web.rendering import page, static
 from tenuto.surfaces.web.routing import Viewer, page_needs, router, show
 from tenuto.user import UserMemory
@@ -275,6 +275,7 @@ def privacy(
         next=log[-1].n if len(log) == 40 and log[-1].n > 1 else None,
         report=person.verify_audit() if verify else None,
         plan=person.purge(dry_run=True),
+        sources=removal.sources(person),
     )
 
 

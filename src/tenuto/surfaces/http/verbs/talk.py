@@ -79,15 +79,6 @@ def observe(person: Person, body: bodies.Observe) -> Response:
     return answer(person.observe(**body.model_dump()), 201)
 
 
-@routes.get("/receipts/{id}", response_model=Receipt, **needs(Need.READ))
-def receipt(person: Person, id: str) -> Response:
-    """What came of an observed message."""
-    found = person.receipt(id)
-    if found is None:
-        raise NotFound(f"There is no receipt {id!r} for this user.")
-    return answer(found)
-
-
 @routes.post("/recall", response_model=Recalled, **needs(Need.READ))
 def recall(person: Person, body: bodies.Recall) -> Response:
     """The right few things for a query, best first, each with its reasons."""
@@ -99,6 +90,15 @@ def recall(person: Person, body: bodies.Recall) -> Response:
 def context(person: Person, body: bodies.Build) -> Response:
     """What a model should read now, within a budget of tokens, with a receipt for every block."""
     return answer(built(person.context(**body.model_dump())))
+
+
+@routes.get("/receipts/{id}", response_model=Receipt, **needs(Need.READ))
+def receipt(person: Person, id: str) -> Response:
+    """What came of an observed message."""
+    found = person.receipt(id)
+    if found is None:
+        raise NotFound(f"There is no receipt {id!r} for this user.")
+    return answer(found)
 
 
 @routes.get("/stats", response_model=Stats, **needs(Need.READ))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,10 +12,11 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from tenuto.access.decide import Need
-from tenuto.errors import InputError
+from tenuto.errors import InputError, StoreFull
 from tenuto.records.operations import Event
 from tenuto.records.transfer import Import
 from tenuto.surfaces.http.answers import answer, encode
+from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.routing import Person, needs, router
 from tenuto.transfer.report import Estimate
 from tenuto.user import UserMemory
@@ -54,7 +57,7 @@ def export(person: Person, format: Annotated[Literal["jsonl", "json", "md"], Que
 
 
 def _needs_file() -> dict[str, Any]:
-    declared = needs(Need.WRITE)
+    declared = needs(Need.WRITE, more=(507,))
     declared["openapi_extra"] = {**declared["openapi_extra"], **FILE}
     return declared
 
@@ -71,16 +74,32 @@ async def import_file(
     extract: Annotated[bool, Query(description="Work out what the messages say.")] = True,
 ) -> Response:
     """Bring in earlier talk or memories. What others said in it waits until the user vouches for it."""
-    content = await request.body()
-    options = {"format": format, "me": _names(me), "timezone": timezone, "vouch": vouch, "extract": extract}
-    return await run_in_threadpool(_imported, person, content, _file_name(name), options)
+    options: dict[str, Any] = {
+        "format": format, "me": _names(me), "timezone": timezone, "vouch": vouch, "extract": extract
+    }  # fmt: skip
+    async with _received(request, _file_name(name)) as path:
+        return answer(await run_in_threadpool(person.import_file, path, **options), 201)
 
 
-def _imported(person: UserMemory, content: bytes, name: str, options: dict[str, Any]) -> Response:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        path.write_bytes(content)
-        return answer(person.import_file(path, **options), 201)
+@asynccontextmanager
+async def _received(request: Request, name: str) -> AsyncIterator[Path]:
+    """The file that is sent, written down as it arrives, gone afterwards. The guard counts its bytes and its time."""
+    state, most = request.app.state, request.app.state.store.deps.policy.server.uploads
+    if state.uploads >= most:
+        raise Refused(503, "uploads_busy", "Other files are arriving: try again in a moment.", {"Retry-After": "5"})
+    state.uploads += 1
+    try:
+        with tempfile.TemporaryDirectory(prefix="tenuto-import-") as folder:
+            path = Path(folder) / name
+            try:
+                with path.open("wb") as file:
+                    async for chunk in request.stream():
+                        await run_in_threadpool(file.write, chunk)
+            except OSError as error:
+                raise StoreFull(f"There is no room here for this file: {error.strerror}.") from error
+            yield path
+    finally:
+        state.uploads -= 1
 
 
 def _file_name(given: str) -> str:
@@ -103,15 +122,9 @@ async def estimate_import(
     timezone: Annotated[str, Query(max_length=64)] = "UTC",
 ) -> Response:
     """What an import would bring, from when, and what it would cost; nothing is written."""
-    content = await request.body()
-    return await run_in_threadpool(_estimated, person, content, _file_name(name), format, me, timezone)
-
-
-def _estimated(person: UserMemory, content: bytes, name: str, format: str | None, me: str, timezone: str) -> Response:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        path.write_bytes(content)
-        return answer(person.estimate_import(path, format=format, me=_names(me), timezone=timezone))
+    options: dict[str, Any] = {"format": format, "me": _names(me), "timezone": timezone}
+    async with _received(request, _file_name(name)) as path:
+        return answer(await run_in_threadpool(person.estimate_import, path, **options))
 
 
 @routes.get("/imports", response_model=list[Import], **needs(Need.READ))
