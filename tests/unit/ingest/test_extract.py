@@ -215,6 +215,7 @@ def test_any_salad_of_words_can_be_extracted_from(words: list[str]):
     ("said", "kept"),
     [
         ("Lea and I got engaged!!", {"relationship_status": "Lea and I got engaged"}),
+        ("I'm Maya and I live in Porto.", {"name": "I'm Maya", "home": "I live in Porto"}),
         ("My wife and I moved to Boston.", {"home": "My wife and I moved to Boston"}),
         (
             "I live in Munich with my girlfriend Lea and our cat Miso.",
