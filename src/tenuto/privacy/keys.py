@@ -158,7 +158,7 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise VaultError(
-            f"{path} cannot be written ({error.strerror}): make room, check its rights, try again. Nothing was changed.",
+            f"{path} cannot be written ({error.strerror}): make room, check its rights, try again.",
             code="key_unwritable",
         ) from error
 
