@@ -9,22 +9,27 @@ from tenuto.ingest.keep import DIGEST, keep
 from tenuto.ingest.observe import EMBED
 from tenuto.jobs import Handler
 from tenuto.lifecycle import care, close, due, purge, running, sweep, upkeep
+from tenuto.lifecycle.asked import counted
 from tenuto.privacy.model_keys import with_own_key
 from tenuto.records.operations import Job
 
 
-def paid(handler: Handler) -> Handler:
-    """A handler that may ask a model: with the person's own key where they keep one for it."""
+def paid(handler: Handler, *, counts: bool = False) -> Handler:
+    """A handler that may ask a model: with the person's own key where they keep one for it.
+
+    ``counts``: it writes down itself what that cost.
+    """
 
     def run(deps: Deps, user: str, jobs: list[Job]) -> None:
-        handler(with_own_key(deps, user), user, jobs)
+        own = with_own_key(deps, user)
+        handler(own if counts else counted(own, user), user, jobs)
 
     return run
 
 
 HANDLERS: dict[str, Handler] = {
     EMBED: embed,
-    DIGEST: paid(keep),
+    DIGEST: paid(keep, counts=True),
     CANDIDATES: take,
     due.CLOSE_SESSION: paid(close.handle),
     due.ROLLING: paid(running.roll),

@@ -376,6 +376,34 @@ def test_costs_are_counted_by_day_and_shown_to_the_operator() -> None:
         assert page.status_code == 200 and "Tokens of the model, day by day" in page.text and "money" in page.text
 
 
+def test_what_closing_and_typed_work_ask_of_a_model_is_counted_too() -> None:
+    clock = FakeClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+    said = '{"memories": []}'
+    model = ScriptedModel(lambda system, user: said)
+    with served(make_store(clock=clock, model=model)) as server:
+        ana = server.store.user("ana")
+        for n in range(4):
+            ana.observe(f"Good morning, number {n}: the garden is lovely and the roses bloom again.")
+        server.store.settle()
+
+        def unexplained() -> float:
+            """What the costs hold beyond all that was asked of the model so far."""
+            asked = sum(len(system + user) // 4 + len(said) // 4 for system, user in model.requests)
+            return float(server.get("/api/costs").json()["2026-03-01"]["tokens"]) - asked
+
+        extracted = len(model.requests)
+        assert unexplained() == 0
+        ana.close_session()
+        server.store.settle()
+        closed = len(model.requests)
+        assert closed > extracted and unexplained() == 0
+        dish = {"type": "object", "properties": {"dish": {"type": "string"}}, "required": ["dish"]}
+        ana.workflow(define("order", dish, fields={"dish": Field()}), model=model).send(
+            "Soup would be nice, I think"
+        )
+        assert len(model.requests) > closed and unexplained() == 0
+
+
 def test_what_lies_at_hand_is_bounded() -> None:
     with served(policy={"working": {"variables": 3, "variable_bytes": 100}}) as server:
 
