@@ -398,9 +398,7 @@ def test_what_closing_and_typed_work_ask_of_a_model_is_counted_too() -> None:
         closed = len(model.requests)
         assert closed > extracted and unexplained() == 0
         dish = {"type": "object", "properties": {"dish": {"type": "string"}}, "required": ["dish"]}
-        ana.workflow(define("order", dish, fields={"dish": Field()}), model=model).send(
-            "Soup would be nice, I think"
-        )
+        ana.workflow(define("order", dish, fields={"dish": Field()}), model=model).send("Soup would be nice, I think")
         assert len(model.requests) > closed and unexplained() == 0
 
 

@@ -15,6 +15,9 @@ ROOT = Path(__file__).parents[3]
 INTERLEAVINGS = "tests/flows/workflow/test_interleavings.py"
 MATRIX = "tests/surfaces/test_authorisation.py"
 SCHEMATHESIS = "tests/surfaces/test_schemathesis.py"
+SEQUENCES = "tests/surfaces/sequences.py"
+MANY = 1000
+"""Cases from which on requests that follow from each other are among them: finding the links takes its time."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,8 @@ def judges(work: Work) -> Measured:
     tests=SCHEMATHESIS,
 )
 def cases(work: Work) -> Measured:
-    found = run(work, SCHEMATHESIS, TENUTO_TEST_CASES=str(work.count))
+    files = [SCHEMATHESIS, SEQUENCES] if work.count >= MANY else [SCHEMATHESIS]
+    found = run(work, *files, TENUTO_TEST_CASES=str(work.count))
     return found.measured(work.count, "operations with a server error or an answer that its schema does not allow")
 
 
