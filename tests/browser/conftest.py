@@ -14,7 +14,8 @@ from tests.browser.world import USER, link, world
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--disable-features=OptimizationHints,MediaRouter,DialMediaRouteProvider", "--disable-domain-reliability",
 ]  # fmt: skip
 PATIENCE = 60_000
 """Milliseconds. Against hangs, not slowness: machines are shared."""

@@ -1,5 +1,6 @@
 """A failing embedder never fails a write, and changing the model is a normal operation."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,42 @@ def test_an_embedder_that_gives_up_for_good_is_visible_and_can_be_made_up_for(st
         assert [job.status for job in store.jobs() if job.kind == "embed"] == [JobStatus.FAILED]
         embedder.broken = False
         assert store.reembed() > 0 and store.unembedded() == 0 and models(store) == [embedder.model]
+
+
+class Watched(FakeEmbedder):
+    """Notes what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
+        self.given.append(list(texts))
+        return super().embed(texts, query=query)
+
+
+def test_a_long_backlog_takes_few_jobs_and_the_newest_come_first(store_url: str, tmp_path: Path):
+    said = [f"Sentence number {number}." for number in range(600)]
+    rows = [
+        {
+            "id": str(number),
+            "role": "user",
+            "content": text,
+            "at": f"2025-01-01T10:{number // 60:02d}:{number % 60:02d}Z",
+        }
+        for number, text in enumerate(said)
+    ]
+    path = tmp_path / "talk.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    embedder = Watched()
+    with opened(store_url, embedder, FakeClock()) as store:
+        store.user("ana").import_file(path, extract=False)
+        store.settle()
+        assert store.unembedded() == 0
+        jobs = [job for job in store.jobs("done", limit=1000) if job.kind == "embed"]
+    assert len(jobs) == 3, "256 and 256 and 88"
+    assert max(map(len, embedder.given)) == BATCH
+    assert [text for batch in embedder.given for text in batch] == said[::-1]
 
 
 class Wrong(FakeEmbedder):

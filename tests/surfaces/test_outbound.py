@@ -109,14 +109,17 @@ def neighbour() -> Iterator[Neighbour]:
 
 
 def forms(port: int) -> list[str]:
-    """The private addresses as a user may write them into the address of a model."""
-    written = [f"[{one}]" if ":" in one and not one.startswith("[") else one for one in PRIVATE if one]
+    """The private addresses as a user may write them into the address of a model.
+
+    Without those that are names to a resolver, or another host's address: nothing here may ask anybody outside.
+    """
+    foreign = ("", "127.0.0.1.", "1.2.3")
+    written = [f"[{one}]" if ":" in one and not one.startswith("[") else one for one in PRIVATE if one not in foreign]
     tricks = [
         "127.1",
         "0",
         "017700000001",
         "0x7f.1",
-        "localhost.",
         "LOCALHOST",
         "user@127.0.0.1",
         "127.0.0.1%2f",

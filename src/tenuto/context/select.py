@@ -7,8 +7,8 @@ What was taken away meanwhile is gone from both. Order within a block is by time
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -98,6 +98,17 @@ def select(
     return sheet.lines, sheet.dropped
 
 
+def in_sight(found: Gathered, sent: Iterable[str]) -> Gathered:
+    """The same, with those turns alone that a caller sends by itself."""
+    known = {_plain(text) for text in sent}
+    turns = tuple(turn for turn in found.turns if _plain(turn.content) in known)
+    return replace(found, turns=turns, turns_before=found.turns_before + len(found.turns) - len(turns))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
 def moment(record: Record) -> datetime:
     """When a record came to be."""
     return record.at if isinstance(record, Message) else record.created_at
@@ -148,16 +159,13 @@ def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None
     if "\n- " not in summary.content:
         _record(sheet, block, summary, frame)
         return
-    kept: list[str] = []
+    sections: list[tuple[str, list[str]]] = []
     for row in summary.content.split("\n"):
-        listed = row.startswith("- ")
-        if listed and (" ".join(row[2:].casefold().split()) in sheet.said or row == NOTHING):
-            continue
-        if not listed and kept and not kept[-1].startswith("- "):
-            kept.pop()
-        kept.append(row)
-    if kept and not kept[-1].startswith("- "):
-        kept.pop()
+        if not row.startswith("- "):
+            sections.append((row.strip().replace("_", " ").capitalize(), []))
+        elif sections and row != NOTHING and " ".join(row[2:].casefold().split()) not in sheet.said:
+            sections[-1][1].append(row[2:])
+    kept = [f"{heading}: {'; '.join(listed)}" for heading, listed in sections if listed]
     if kept:
         _record(sheet, block, evolve(summary, content="\n".join(kept)), frame)
     else:

@@ -1,12 +1,14 @@
 """Giving vectors to what waits for one: the job behind every write, the backfill after a failure, the change of model.
 
 What has no vector of the current model is found in the store itself, so this can stop anywhere and be taken up again,
-by anyone. Nothing is held while the embedder works.
+by anyone. Nothing is held while the embedder works, and it does not wait for the disk: while the vectors of one batch
+are written, it has the next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -17,12 +19,17 @@ from tenuto.recall.entry import embedding_text, record_type
 from tenuto.records.operations import Entry, EntryKind, Job
 
 BATCH = 64
+"""Texts that the embedder is given, and vectors that are written, at once."""
+AT_ONCE = 4 * BATCH
+"""Texts of one job: few enough that a store is closed without a long wait."""
+
+Key = tuple[EntryKind, str]
 
 
 def embed(deps: Deps, user: str, jobs: list[Job]) -> None:
-    """The handler of ``embed`` jobs: one batch serves all of them. What is left is a new job, so that a store with
-    much to do can be closed at once."""
-    if embed_some(deps, user, BATCH) < BATCH:
+    """The handler of ``embed`` jobs: one run serves all of them. What is left is a new job, so that a store with much
+    to do can be closed soon."""
+    if embed_some(deps, user, AT_ONCE) < AT_ONCE:
         return
     now, one = deps.clock(), jobs[0]
     with deps.store.writing(user) as tx:
@@ -32,7 +39,7 @@ def embed(deps: Deps, user: str, jobs: list[Job]) -> None:
 def embed_user(deps: Deps, user: str, progress: Callable[[int], None] | None = None) -> int:
     """Give every entry of a user a vector of the current model; how many were done."""
     done = 0
-    while step := embed_some(deps, user, BATCH):
+    while step := embed_some(deps, user, AT_ONCE):
         done += step
         if progress is not None:
             progress(step)
@@ -46,17 +53,36 @@ def embed_some(deps: Deps, user: str, limit: int) -> int:
         texts = _texts(reader.get_many, waiting)
     if not waiting:
         return 0
-    keys = [(entry.kind, entry.id) for entry in waiting if (entry.kind, entry.id) in texts]
-    packed: dict[tuple[EntryKind, str], bytes] = {}
-    if keys:
-        vectors = checked(deps, deps.embedder.embed([texts[key] for key in keys]))
-        packed = {key: vector.astype("<f2").tobytes() for key, vector in zip(keys, vectors, strict=True)}
     gone = [entry for entry in waiting if (entry.kind, entry.id) not in texts]
-    with deps.store.writing(user) as tx:
-        tx.embed(deps.embedder.model, packed)
-        for entry in gone:
-            tx.unindex(entry.kind, entry.id)
+    if gone:
+        with deps.store.writing(user) as tx:
+            for entry in gone:
+                tx.unindex(entry.kind, entry.id)
+    keys = [(entry.kind, entry.id) for entry in waiting if (entry.kind, entry.id) in texts]
+    for packed in _ahead(
+        deps, [{key: texts[key] for key in keys[at : at + BATCH]} for at in range(0, len(keys), BATCH)]
+    ):
+        with deps.store.writing(user) as tx:
+            tx.embed(deps.embedder.model, packed)
     return len(waiting)
+
+
+def _ahead(deps: Deps, batches: list[dict[Key, str]]) -> Iterator[dict[Key, bytes]]:
+    """The vectors of each batch; while the caller keeps them, the next batch is in work."""
+    if len(batches) < 2:
+        yield from (_embedded(deps, batch) for batch in batches)
+        return
+    with ThreadPoolExecutor(1, "tenuto-vectors") as ahead:
+        coming = ahead.submit(_embedded, deps, batches[0])
+        for batch in batches[1:]:
+            packed, coming = coming.result(), ahead.submit(_embedded, deps, batch)
+            yield packed
+        yield coming.result()
+
+
+def _embedded(deps: Deps, texts: dict[Key, str]) -> dict[Key, bytes]:
+    vectors = checked(deps, deps.embedder.embed(list(texts.values())))
+    return {key: vector.astype("<f2").tobytes() for key, vector in zip(texts, vectors, strict=True)}
 
 
 def checked(deps: Deps, vectors: Vectors) -> Vectors:
@@ -69,8 +95,8 @@ def checked(deps: Deps, vectors: Vectors) -> Vectors:
     return vectors
 
 
-def _texts(get_many: Callable[..., dict[str, object]], waiting: list[Entry]) -> dict[tuple[EntryKind, str], str]:
-    texts: dict[tuple[EntryKind, str], str] = {}
+def _texts(get_many: Callable[..., dict[str, object]], waiting: list[Entry]) -> dict[Key, str]:
+    texts: dict[Key, str] = {}
     for kind in {entry.kind for entry in waiting}:
         ids = [entry.id for entry in waiting if entry.kind is kind]
         for id, record in get_many(record_type(kind), ids).items():

@@ -70,6 +70,9 @@ _AGAIN = re.compile(
 """What comes back has no date of its own."""
 
 
+_NAMING = re.compile(r"\b(?:i'?m|i am|my name|name's|call me)\b", re.I)
+
+
 def extract(
     message: Message,
     policy: MemoryPolicy,
@@ -83,6 +86,7 @@ def extract(
     if message.role is Role.ASSISTANT:
         return promises(message, zone)
     reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone, before)
+    reading.own_names = own_names
     sentences = read(message.content)
     reading.pasted = looks_pasted(sentences)
     for position, sentence in enumerate(sentences):
@@ -117,6 +121,7 @@ class _Reading:
         self.unkept: list[Unkept] = []
         self.skipped: Counter[str] = Counter()
         self.last_person = before
+        self.own_names: frozenset[str] = frozenset()
         self.following = ""
         self.pasted = False
 
@@ -141,7 +146,7 @@ class _Reading:
                 )
             )
             return
-        named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        named = self._named(sentence)
         if sentence.speech is not Speech.STATEMENT and not (
             sentence.speech in (Speech.REQUEST, Speech.REACTION)
             and any(fact.attribute == "name" for fact in facts(sentence.plain))
@@ -170,7 +175,7 @@ class _Reading:
     def _remembered(self, sentence: Sentence, *, floor: float, confidence: float) -> None:
         """What the user asked to keep is kept, whatever its worth."""
         before, planned = len(self.candidates), len(self.todos)
-        named = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        named = self._named(sentence)
         self._note(named)
         self._statement(sentence, named)
         nothing = (len(self.candidates), len(self.todos)) == (before, planned)
@@ -410,6 +415,14 @@ class _Reading:
             valid_to=end,
             happens_at=happens,
         )
+
+    def _named(self, sentence: Sentence) -> list[Mention]:
+        """Who and what is named, besides the user, who may say who they are in this very sentence."""
+        if self.speaker.subject == SELF and _NAMING.search(sentence.plain):
+            told = (one.value for one in facts(sentence.plain) if one.attribute == "name" and one.value)
+            self.own_names |= {part.casefold() for name in told for part in (name, *name.split()[:1])}
+        found = mentions(sentence.plain, self.registry, self.policy.entities_per_message)
+        return [one for one in found if one.type != "person" or one.label.casefold() not in self.own_names]
 
     def _note(self, named: Sequence[Mention]) -> None:
         for one in named:

@@ -8,7 +8,7 @@ keys and get their vectors later; if the model is down or talks rubbish the rule
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -21,6 +21,7 @@ from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.consent import Wish
 from tenuto.ingest.echo import without_injected
 from tenuto.ingest.embedding import checked
+from tenuto.ingest.entities import SELF
 from tenuto.ingest.extract import extract
 from tenuto.ingest.extraction import PRONOUN, Extraction, spoken_of
 from tenuto.ingest.names import with_more
@@ -99,6 +100,7 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
             zone=zone,
             before=spoken_of(message, earlier.get(message.id), seen),
         )
+        names |= _told_names(extraction)
         if more := _overlay(extraction, known.entities, message):
             known = with_more(known, more)
         items.append(Item(message, receipts[message.id], extraction, injected))
@@ -144,7 +146,17 @@ def _with_model(
 def _own_names(reader: Reader, user: str) -> frozenset[str]:
     known = reader.find(Memory, Where("key", "=", "profile|person|user|fact|name"), limit=8)
     values = [memory.value for memory in known if memory.value]
-    return frozenset(name.casefold() for value in [user, "me", "user", *values] for name in (value, value.split()[0]))
+    return _with_first_names([user, "me", "user", *values])
+
+
+def _told_names(extraction: Extraction) -> frozenset[str]:
+    """How the user called themselves in a message: the next one of the same batch knows it."""
+    told = (one for one in extraction.candidates if one.attribute == "name" and one.subject == SELF)
+    return _with_first_names(one.value for one in told if one.value)
+
+
+def _with_first_names(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(part.casefold() for name in names for part in (name, *name.split()[:1]))
 
 
 def _zone(reader: Reader) -> ZoneInfo | None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from tenuto.deps import Deps
 from tenuto.ports import Reader, Transaction, Vectors
-from tenuto.recall.index import KIND_CODE, View, products
+from tenuto.recall.index import View
+from tenuto.recall.near import Near
 from tenuto.records.operations import EntryKind
 
 PAGE = 2000
@@ -32,8 +32,8 @@ class Nearby:
     """What was written after the view was taken, as the transaction sees it; ``None`` until it was read."""
     own: dict[tuple[EntryKind, str], Vectors | None] = field(default_factory=dict)
     """What this transaction wrote itself."""
-    held: dict[EntryKind, tuple[npt.NDArray[np.int64], Vectors]] = field(default_factory=dict)
-    """The view's rows and vectors of each kind that was asked for."""
+    held: dict[EntryKind, Near] = field(default_factory=dict)
+    """The view's entries of each kind that was asked for."""
 
     def find(self, tx: Transaction, kind: EntryKind, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """The closest entries of a kind with their cosine, the closest first."""
@@ -49,17 +49,9 @@ class Nearby:
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def _held(self, kind: EntryKind, query: Vectors, limit: int) -> list[tuple[str, float]]:
-        view = self.view
         if kind not in self.held:
-            chosen = (view.column("kind") == KIND_CODE[kind]) & view.living() & view.has_vector()
-            rows = np.flatnonzero(chosen)
-            self.held[kind] = (rows, view.vectors(rows))
-        rows, vectors = self.held[kind]
-        if not len(rows) or view.dimension != len(query):
-            return []
-        scores = products(vectors, query)
-        best = np.arange(len(rows)) if len(rows) <= limit else np.argpartition(scores, -limit)[-limit:]
-        return [(view.ids[int(rows[i])], float(scores[i])) for i in best]
+            self.held[kind] = Near.of(self.view, kind)
+        return self.held[kind].by_meaning(query, limit)
 
     def _since(self, tx: Transaction) -> dict[tuple[EntryKind, str], Vectors | None]:
         found: dict[tuple[EntryKind, str], Vectors | None] = {}

@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from tenuto.ingest import times
+from tenuto.ingest.lexicon import shipped
 from tenuto.ingest.sentences import Sentence, straighten
 
 _CLAUSE = re.compile(
@@ -31,12 +33,16 @@ GERUND = re.compile(
 """A gerund as the subject ("Working together, we…") leaves no speaker out."""
 
 
-_COMPANY = re.compile(
-    r"(?:(?:yesterday|today|last \w+|recently|finally|now),? )?(?:my|our) [a-z-]+(?: [a-z-]+)?(?: (?-i:[A-Z][\w'-]+))?|"
-    r"(?-i:(?!(?:Yes|No|Ok|Okay|Well|And|But|So|Also|Then|Thanks)\b)[A-Z][\w'-]+)(?: (?-i:[A-Z][\w'-]+))?",
-    re.I,
-)
-"""Who did something together with the speaker: "Lea and I got engaged" is about both."""
+_NAMED = r"(?!(?:I|We|He|She|They|It|Yes|No|Ok|Okay|Well|And|But|So|Also|Then|Thanks)\b)[A-Z][\w'-]+"
+
+
+@lru_cache(maxsize=1)
+def _company() -> re.Pattern[str]:
+    """Who did something together with the speaker: "Lea and I got engaged" is about both."""
+    kin = "|".join(sorted((re.escape(word) for word in shipped().relations), key=len, reverse=True))
+    return re.compile(rf"(?i:(?:my|our) (?:[a-z-]+ )?(?:{kin}))(?: {_NAMED})?|{_NAMED}(?: {_NAMED})?")
+
+
 _VERB_FIRST = re.compile(r"(?!(?:because|so|but|and)\b)[a-z]+\b")
 
 
@@ -59,7 +65,7 @@ def clauses_of(text: str) -> list[Clause]:
     found: list[Clause] = []
     company = ""
     for piece, joint in _pieces(text)[:8] or [(text, "")]:
-        if joint == "and" and _COMPANY.fullmatch(piece):
+        if joint == "and" and _company().fullmatch(piece):
             company = f"{piece} and "
             continue
         if found and not SUBJECT.match(piece) and _first_person(text) and _VERB_FIRST.match(piece):

@@ -6,10 +6,12 @@ a fold names its originals and they name the fold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+
+import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError, TenutoError
@@ -17,7 +19,9 @@ from tenuto.lifecycle import cues, fade
 from tenuto.lifecycle import curate as decide
 from tenuto.lifecycle.curate import Plan
 from tenuto.lifecycle.writing import index, tell
-from tenuto.ports import Reader, Transaction, Where
+from tenuto.ports import Reader, Transaction, Vectors, Where
+from tenuto.recall.entry import embedding_text
+from tenuto.recall.near import Near
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role, SessionState
 from tenuto.records.memory import (
@@ -34,14 +38,18 @@ from tenuto.records.memory import (
     Version,
 )
 from tenuto.records.operations import EntryKind, Job
+from tenuto.text.words import packed
 
 FIRST_LOOK = 5000
 """Memories that the first run looks at: the most recently changed."""
 LOOKED_AT = 400
-"""Memories that a later run looks at: the most recently changed, beside those that resemble them or may have faded."""
+"""Memories that a later run looks at: what changed since the last, beside what resembles it or may have faded."""
 COMPARED = 400
-"""Memories that one run compares by meaning: those that changed since the last run."""
+"""Memories that one run compares with all the others."""
 NEIGHBOURS = 6
+"""Memories that each of them is compared with by meaning, and as many by words."""
+NAMES = 500
+"""Entities, the most mentioned ones, whose names are compared."""
 SAID = 500
 """Messages since the last run that are searched for what was done."""
 _RECALLED = Where("status", "in", [str(status) for status in RECALLED])
@@ -113,14 +121,18 @@ def plan(deps: Deps, user: str, now: datetime) -> Plan:
     """What the curator would do now."""
     with deps.store.reading(user) as reader:
         since = (reader.get(SessionState, "") or SessionState(id="")).curator_last_run_at
-        memories = reader.find(Memory, _RECALLED, order="-updated_at", limit=FIRST_LOOK if since is None else LOOKED_AT)
+        new = () if since is None else (Where("updated_at", ">", since),)
+        limit = FIRST_LOOK if since is None else LOOKED_AT
+        memories = reader.find(Memory, _RECALLED, *new, order="-updated_at", limit=limit)
         unimportant = _unimportant(reader, deps)
         todos = reader.find(Todo, Where("status", "=", TodoStatus.OPEN), order="created_at", limit=1000)
         said = _said(reader, since)
-        entities = reader.find(Entity, order="-mentions", limit=500)
-        decided = [(merge.duplicate, merge.into) for merge in reader.find(EntityMerge, limit=5000)]
-    similar = _similar(deps, user, [m for m in memories if since is None or m.updated_at > since][:COMPARED])
-    memories = _with_neighbours(deps, user, [*memories, *unimportant], similar)
+        entities = _named(reader, since)
+        decided = [(one.duplicate, one.into) for one in reader.find(EntityMerge, limit=5000)] if entities else []
+    similar, sharing = _similar(deps, user, memories[:COMPARED])
+    memories = _with_neighbours(
+        deps, user, [*memories, *unimportant], {*sharing, *(id for pair in similar for id in pair)}
+    )
     return decide.plan(
         memories,
         similar,
@@ -141,14 +153,18 @@ def _unimportant(reader: Reader, deps: Deps) -> list[Memory]:
     return reader.find(Memory, _RECALLED, least, order="importance", limit=FIRST_LOOK)
 
 
-def _with_neighbours(
-    deps: Deps, user: str, memories: list[Memory], similar: dict[tuple[str, str], float]
-) -> list[Memory]:
+def _named(reader: Reader, since: datetime | None) -> list[Entity]:
+    """The entities whose names are compared; none where none is new."""
+    if since is not None and not reader.count(Entity, Where("updated_at", ">", since)):
+        return []
+    return reader.find(Entity, order="-mentions", limit=NAMES)
+
+
+def _with_neighbours(deps: Deps, user: str, memories: list[Memory], near_ids: Iterable[str]) -> list[Memory]:
     """The memories, each once, and those that resemble them."""
     known = {memory.id: memory for memory in memories}
-    others = sorted({id for pair in similar for id in pair} - set(known))
     with deps.store.reading(user) as reader:
-        near = reader.get_many(Memory, others)
+        near = reader.get_many(Memory, sorted(set(near_ids) - set(known)))
     known |= {id: memory for id, memory in near.items() if memory.status in RECALLED}
     return list(known.values())
 
@@ -163,22 +179,37 @@ def _said(reader: Reader, since: datetime | None) -> list[tuple[datetime, str]]:
     return [(message.at, sentence) for message in kept for sentence in cues.sentences(message.content)]
 
 
-def _similar(deps: Deps, user: str, changed: Sequence[Memory]) -> dict[tuple[str, str], float]:
-    """The closest neighbours of what changed. Without an embedder the words alone decide."""
+def _similar(deps: Deps, user: str, changed: Sequence[Memory]) -> tuple[dict[tuple[str, str], float], set[str]]:
+    """The neighbours of what changed: pairs by meaning, and ids by words, which decide alone without vectors."""
     if not changed:
-        return {}
-    try:
-        vectors = deps.embedder.embed([memory.content for memory in changed])
-    except EmbedderError:
-        return {}
-    found: dict[tuple[str, str], float] = {}
+        return {}, set()
     with deps.store.reading(user) as reader:
-        for memory, vector in zip(changed, vectors, strict=True):
-            near = reader.nearest(EntryKind.MEMORY, vector, deps.embedder.model, NEIGHBOURS)
-            for other, cosine in near:
-                if other != memory.id and cosine >= deps.embedder.calibration.reinforce:
-                    found[min(memory.id, other), max(memory.id, other)] = cosine
-    return found
+        index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
+    near = Near.of(index.view(), EntryKind.MEMORY)
+    key, sharing = deps.vault.index_key(user), set[str]()
+    for memory in changed:
+        wanted = np.unique(np.frombuffer(packed(memory.content, key), "<u8").astype(np.uint64, copy=False))
+        sharing.update(near.by_words(wanted, NEIGHBOURS + 1))
+    found: dict[tuple[str, str], float] = {}
+    for id, vector in _vectors(deps, near, changed).items():
+        closest = sorted(near.by_meaning(vector, NEIGHBOURS), key=lambda pair: (-pair[1], pair[0]))
+        for other, cosine in closest[:NEIGHBOURS]:
+            if other != id and cosine >= deps.embedder.calibration.reinforce:
+                found[min(id, other), max(id, other)] = cosine
+    return found, sharing
+
+
+def _vectors(deps: Deps, near: Near, changed: Sequence[Memory]) -> dict[str, Vectors]:
+    """The vectors of what changed: those that are at hand, the others from the embedder as far as it answers."""
+    held = near.held([memory.id for memory in changed])
+    waiting = [memory for memory in changed if memory.id not in held]
+    if not waiting:
+        return held
+    try:
+        made = deps.embedder.embed([embedding_text(memory) for memory in waiting])
+    except EmbedderError:
+        return held
+    return held | {memory.id: vector for memory, vector in zip(waiting, made, strict=True)}
 
 
 # --- applying ---------------------------------------------------------------------------------------------------------

@@ -256,12 +256,15 @@ def merges(
     settled = {frozenset(pair) for pair in decided}
     live = sorted((entity for entity in entities if entity.merged_into is None), key=lambda entity: entity.id)[:500]
     found = []
-    fresh = [since is None or entity.updated_at > since for entity in live]
+    fresh = [place for place, entity in enumerate(live) if since is None or entity.updated_at > since]
     for position, one in enumerate(live):
-        for further, other in enumerate(live[position + 1 :], position + 1):
-            if one.type != other.type or not (fresh[position] or fresh[further]):
-                continue
-            if frozenset((one.id, other.id)) in settled:
+        if fresh and fresh[0] == position:
+            del fresh[0]
+            others = live[position + 1 :]
+        else:
+            others = [live[further] for further in fresh]
+        for other in others:
+            if one.type != other.type or frozenset((one.id, other.id)) in settled:
                 continue
             confidence = _same_name(one, other)
             if confidence >= SAME_NAME:

@@ -2,8 +2,10 @@
 
 from contextlib import contextmanager
 
+import tenuto
 from tenuto.ingest.names import Names
 from tenuto.records.memory import Entity
+from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 
 PEOPLE = ("Anna", "Ben", "Carla", "David", "Emma", "Frank", "Grace", "Henry", "Irene", "Jack", "Karen", "Leo", "Maria")
 
@@ -69,3 +71,15 @@ def test_erasing_leaves_no_names_in_memory(store, ana, say):
     assert store.deps.names.held("ana") is not None
     ana.erase()
     assert store.deps.names.held("ana") is None
+
+
+def test_the_user_is_nobody_among_the_people(store_url: str) -> None:
+    with tenuto.open(store_url, embedder=FakeEmbedder(), tokens=FakeTokens(), background=False) as store:
+        ana = store.user("m")
+        for text in ("Hi, I'm Maya and I live in Porto.", "My brother Nils plays the drums in Maya's band."):
+            ana.observe(text)
+        store.settle()
+        assert sorted(one.id for one in ana.entities()) == ["person:nils", "place:porto"]
+        ana.observe("Maya and Nils went to Porto.")
+        store.settle()
+        assert sorted(one.id for one in ana.entities()) == ["person:nils", "place:porto"]

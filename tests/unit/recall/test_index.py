@@ -14,6 +14,7 @@ from tenuto.recall import segments
 from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.lexical import lexical
+from tenuto.recall.near import Near
 from tenuto.records.base import micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows
 from tenuto.records.scope import User
@@ -320,3 +321,34 @@ def test_an_index_read_page_by_page_answers_as_one_read_at_once(page: int, monke
 def test_hashes_are_sorted_stably_even_where_only_their_last_bits_differ(parts: list[tuple[int, int]]) -> None:
     given_ = np.array([(high << 60) + low for high, low in parts], np.uint64)
     assert segments._order(given_).tolist() == np.argsort(given_, kind="stable").tolist()
+
+
+def memories(*texts: str) -> UserIndex:
+    index = UserIndex("m", DIMENSION)
+    index.apply(
+        [entry(n, text, kind=EntryKind.MEMORY, id=f"mem_{n}", session_id=None) for n, text in enumerate(texts)]
+        + [entry(900, "tea with milk and honey")]
+    )
+    return index
+
+
+def test_by_meaning_is_the_cosine_with_everything_of_the_kind() -> None:
+    index = memories(*(f"number {n}" for n in range(30)))
+    index.take(EntryRows.of([]), ["mem_4"])
+    near, query = Near.of(index.view(), EntryKind.MEMORY), vector(4).astype(np.float32)
+    plain = {f"mem_{n}": float(vector(n) @ vector(4)) for n in range(30) if n != 4}
+    found = sorted(near.by_meaning(query, 5), key=lambda pair: -pair[1])
+    assert [id for id, _ in found] == sorted(plain, key=lambda id: -plain[id])[:5]
+    assert np.allclose([cosine for _, cosine in found], sorted(plain.values())[::-1][:5], atol=1e-2)
+    assert set(near.held(["mem_1", "mem_4", "msg_000900", "unknown"])) == {"mem_1"}
+    assert near.by_meaning(np.ones(3, np.float32), 5) == []
+
+
+def test_by_words_finds_the_fragment_and_the_whole_and_leaves_other_kinds_alone() -> None:
+    index = memories("tea with milk", "coffee", "green tea with milk and honey every morning", "milk", "honey cake")
+    near = Near.of(index.view(), EntryKind.MEMORY)
+    assert near.by_words(hashes("tea with milk and honey"), 2) == ["mem_2", "mem_0"]
+    assert near.by_words(hashes("tea with milk"), 9) == ["mem_0", "mem_2"], "one word alone is not enough"
+    assert near.by_words(hashes("nothing like it"), 9) == []
+    index.take(EntryRows.of([]), ["mem_0"])
+    assert Near.of(index.view(), EntryKind.MEMORY).by_words(hashes("tea with milk"), 9) == ["mem_2"]
