@@ -23,11 +23,11 @@ from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.identity.addresses import normalise
 from tenuto.identity.link import identify
+from tenuto.ingest.asked import asked_by_day
 from tenuto.ingest.embedding import embed_user
 from tenuto.ingest.model_extract import Spent, spent_by_day
 from tenuto.jobs import Runner, cancel_job, retry_job
 from tenuto.lifecycle import care
-from tenuto.lifecycle.asked import asked_by_day
 from tenuto.lifecycle.care import CurateReport
 from tenuto.policy import Policy
 from tenuto.ports import Clock, Embedder, Ids, KeyedModel, Model, Tokens

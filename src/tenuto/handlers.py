@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from tenuto.deps import Deps
+from tenuto.ingest.asked import counted
 from tenuto.ingest.embedding import embed
 from tenuto.ingest.handed import CANDIDATES, take
 from tenuto.ingest.keep import DIGEST, keep
 from tenuto.ingest.observe import EMBED
 from tenuto.jobs import Handler
 from tenuto.lifecycle import care, close, due, purge, running, sweep, upkeep
-from tenuto.lifecycle.asked import counted
 from tenuto.privacy.model_keys import with_own_key
 from tenuto.records.operations import Job
 

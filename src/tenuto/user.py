@@ -19,12 +19,12 @@ from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
+from tenuto.ingest.asked import Counted, counted
 from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
 from tenuto.lifecycle import care, close, look, purge, running
 from tenuto.lifecycle.anew import make_anew
-from tenuto.lifecycle.asked import Counted, counted
 from tenuto.lifecycle.care import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport

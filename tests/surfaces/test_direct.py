@@ -1,4 +1,4 @@
-"""The short way of a route that takes a person and a body: the same answers as the long one, to anything that is sent."""
+"""The short way of a route that takes a person and a body gives the same answers as the long one, to anything."""
 
 from __future__ import annotations
 
