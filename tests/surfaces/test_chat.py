@@ -94,6 +94,28 @@ def test_private_keeps_nothing_but_goes_on_talking(chat, upstream):
     assert said(chat)[0] == ("user", "Not secret")
 
 
+def test_a_long_private_talk_stays_within_the_budget(chat, upstream):
+    chat.budget, chat.private = 600, True
+    for number in range(30):
+        list(chat.answer(f"Secret number {number}: the quick brown fox jumps over the lazy dog near the river bank."))
+    sent = upstream.asked[-1]["messages"]
+    count = chat.store.deps.tokens.count
+    assert sum(count(one["content"]) for one in sent) + chat.context.answer <= 600
+    assert "Secret number 28" in str(sent)
+    assert "Secret number 2:" not in str(sent)
+
+
+def test_without_a_model_ones_own_questions_are_no_knowledge(tmp_path):
+    with tenuto.open(tmp_path / "chat.db", background=False) as store:
+        chat = Chat(store=store, memory=store.user("me"))
+        for text in ("Where does Marta live?", "My sister Marta lives in Porto."):
+            list(chat.answer(text))
+        store.settle()
+        answer = "".join(chat.answer("Tell me where Marta lives?"))
+        assert "Porto" in answer
+        assert "Where does Marta live?" not in answer
+
+
 def test_without_a_model_memory_answers_with_dates(tmp_path):
     with tenuto.open(tmp_path / "chat.db", background=False) as store:
         chat = Chat(store=store, memory=store.user("me"))

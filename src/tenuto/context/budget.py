@@ -117,7 +117,7 @@ def plan(
     answer = answer_share(budget, policy)
     needed = frame + _take_required(trays)
     if needed + withhold > budget:
-        raise BudgetTooSmall(_too_small(budget, needed, trays), needed=needed)
+        raise BudgetTooSmall(_too_small(budget, needed, frame, trays), needed=needed)
     notes = []
     if needed + withhold > budget - answer:
         answer = budget - needed - withhold
@@ -172,10 +172,11 @@ def _take_required(trays: Mapping[str, _Tray]) -> int:
     return needed
 
 
-def _too_small(budget: int, needed: int, trays: Mapping[str, _Tray]) -> str:
+def _too_small(budget: int, needed: int, frame: int, trays: Mapping[str, _Tray]) -> str:
     parts = [
         f"{tray.spec.name} {tray.spent()}" for tray in trays.values() if tray.spec.group is Group.ALWAYS and tray.taken
     ]
+    parts += [f"the words around them {frame}"] if frame else []
     return (
         f"A budget of {budget} tokens is too small: what must always be in takes {needed} ({', '.join(parts)}). "
         f"Give budget={needed} or more (and room for the answer), or unpin something."

@@ -17,7 +17,7 @@ from tenuto.context import gather as gathering
 from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
-from tenuto.context.select import Frame, Record, select
+from tenuto.context.select import Frame, Record, in_sight, select
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
 from tenuto.deps import Deps
@@ -51,12 +51,14 @@ def build(
     session: str | None = None,
     refresh: bool = False,
     replay: bool = True,
+    sent: Iterable[str] | None = None,
 ) -> Context:
     """The context for ``message``.
 
     ``hits`` are what recall found for it; ``lasting`` recalls what a whole session is about, and is asked once for its
     first substantive message, or again to ``refresh`` it. ``session`` is the caller's own id of the session.
-    ``replay=False`` leaves this session's turns out, for a caller who sends them anyway.
+    ``replay=False`` leaves this session's turns out, for a caller who sends them anyway: all of them, or those in
+    ``sent``; then the others may come to mind like anything that was said before.
     """
     policy = deps.policy
     tokens = budgeting.check(policy.context.budget if budget is None else budget)
@@ -77,6 +79,8 @@ def build(
     start = found.current.started_at if found.current is not None else now
     frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
     variables = topic.variables(deps.working, scope)
+    if not replay and sent is not None:
+        found = in_sight(found, sent)
     lines, dropped = select(found, frame, about, semantic, relevant, variables, replay=replay, message=message)
     offer = Offer(
         lines=lines,

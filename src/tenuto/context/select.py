@@ -7,8 +7,8 @@ What was taken away meanwhile is gone from both. Order within a block is by time
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -96,6 +96,17 @@ def select(
     for record in relevant:
         _record(sheet, "relevant", record, frame)
     return sheet.lines, sheet.dropped
+
+
+def in_sight(found: Gathered, sent: Iterable[str]) -> Gathered:
+    """The same, with those turns alone that a caller sends by itself."""
+    known = {_plain(text) for text in sent}
+    turns = tuple(turn for turn in found.turns if _plain(turn.content) in known)
+    return replace(found, turns=turns, turns_before=found.turns_before + len(found.turns) - len(turns))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def moment(record: Record) -> datetime:

@@ -206,7 +206,9 @@ def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1
 
 def decode(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
     """The record of a row read as (id, columns…, revision, body)."""
-    body = vault.open(user, place(table.name, row[0]), row[-2], bytes(row[-1]))
+    body = row[-1]
+    if vault.sealing:
+        body = vault.open(user, place(table.name, row[0]), row[-2], bytes(body))
     try:
         values: dict[str, Any] = msgspec.json.decode(body)
         if not table.keyed_id:

@@ -8,10 +8,11 @@ nothing is kept and nothing is learnt, and memory is still read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from tenuto.context.budget import MESSAGE_OVERHEAD
 from tenuto.engine import Tenuto
 from tenuto.errors import ModelError
 from tenuto.ports import ChatModel
@@ -80,7 +81,7 @@ class Chat:
         assert self.context is not None
         context = self.context
         if self.said:
-            context = _with_turns(context, self.said)
+            context = _with_turns(context, self.said, self.store.deps.tokens.count)
         try:
             for piece in model.chat(context, max_tokens=context.answer or LEAST_ANSWER):
                 spoken.append(piece)
@@ -105,7 +106,8 @@ class Chat:
         lines = []
         if self.receipt is not None:
             lines += self._learnt()
-        known = [hit for hit in self.hits if hit.text.strip() != text.strip()][:KNOWN]
+        others = [hit for hit in self.hits if hit.text.strip() != text.strip()]
+        known = ([hit for hit in others if not _asked(hit)] or others)[:KNOWN]
         if known:
             lines.append("What I know about this:" if not lines else "And I knew already:")
             lines += [
@@ -160,5 +162,16 @@ class Chat:
         return self.private
 
 
-def _with_turns(context: Context, said: Sequence[dict[str, str]]) -> Context:
-    return replace(context, turns=(*context.turns, *said))
+def _asked(hit: Hit) -> bool:
+    """A question of the person's own tells what they wanted to know, not what is known."""
+    return hit.kind == "message" and hit.role == "user" and hit.text.rstrip().endswith("?")
+
+
+def _with_turns(context: Context, said: Sequence[dict[str, str]], count: Callable[[str], int]) -> Context:
+    """With the newest of what was said in private, as far as the budget goes."""
+    room, first = context.budget - context.answer - context.tokens, len(said)
+    while first > 0 and (cost := count(said[first - 1]["content"]) + MESSAGE_OVERHEAD) <= room:
+        room -= cost
+        first -= 1
+    tokens = context.budget - context.answer - room
+    return replace(context, turns=(*context.turns, *said[first:]), tokens=tokens)

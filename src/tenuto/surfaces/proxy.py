@@ -259,14 +259,19 @@ class Proxy:
         if known is not None and now - known[0] > policy.turn_kept:
             known = None
         text = _fit(turn.text, self._store)
-        epoch, context = await anyio.to_thread.run_sync(lambda: self._build(memory, session, text, known))
+        epoch, context = await anyio.to_thread.run_sync(lambda: self._build(memory, session, text, turn.sent, known))
         self._injected[key] = (known[0] if known else now, epoch, context)
         while len(self._injected) > policy.turns_kept:
             self._injected.popitem(last=False)
         return context
 
     def _build(
-        self, memory: UserMemory, session: str | None, text: str, known: tuple[datetime, int, Context] | None
+        self,
+        memory: UserMemory,
+        session: str | None,
+        text: str,
+        sent: tuple[str, ...],
+        known: tuple[datetime, int, Context] | None,
     ) -> tuple[int, Context]:
         """The context, anew or as it was; nothing that was taken away meanwhile comes back by a retry."""
         with self._store.deps.store.reading(memory.id) as reader:
@@ -274,7 +279,7 @@ class Proxy:
         epoch = profile.epoch if profile is not None else -1
         if known is not None and known[1] in (epoch, -1):
             return epoch, known[2]
-        options: dict[str, Any] = {"session": session, "replay": False}
+        options: dict[str, Any] = {"session": session, "replay": False, "sent": sent}
         if self._store.deps.policy.context.personas is None:
             options["persona_text"] = ""
         try:

@@ -30,6 +30,8 @@ class Turn:
     index: int
     said: str
     asked: str
+    sent: tuple[str, ...] = ()
+    """The words of every turn in the request: what is not among them, the model does not see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ def find_turn(messages: object, anchor: str) -> Turn | None:
         return None
     talk = [m for m in spoken if m.get("role") not in ("system", "developer")]
     until = [m for m in spoken[: last + 1] if m.get("role") not in ("system", "developer")]
-    return Turn(text_of(spoken[last]), last, _digest(anchor, until), _digest(anchor, talk))
+    sent = tuple(text for text in map(text_of, talk) if text)
+    return Turn(text_of(spoken[last]), last, _digest(anchor, until), _digest(anchor, talk), sent)
 
 
 def text_of(message: Mapping[str, Any]) -> str:

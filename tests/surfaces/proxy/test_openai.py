@@ -213,6 +213,16 @@ def test_memory_can_be_switched_off_or_only_read(store, upstream, client, user):
     assert kept(store, user) == []
 
 
+def test_a_new_chat_window_knows_what_was_said_in_the_other_one(store, upstream, client, user):
+    say(client, user, "My sister Marta lives in Porto.")
+    store.settle()
+    say(client, user, "Where does my sister Marta live?")
+    assert "Porto" in str(upstream.asked[-1]["messages"]), "the client does not send it, so memory does"
+    answered = {"role": "assistant", "content": "Hello from upstream."}
+    say(client, user, "My sister Marta lives in Porto.", answered, "And where does Marta work?")
+    assert str(upstream.asked[-1]["messages"]).count("Porto") == 1, "what the client sends is not said twice"
+
+
 def test_the_prefix_is_the_same_bytes_from_turn_to_turn(store, upstream, client, user):
     pin(store, user)
     talk: list[dict[str, str]] = [{"role": "system", "content": "You are kind."}]
