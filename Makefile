@@ -61,8 +61,8 @@ chromium: ## the browser that the page's tests drive
 			echo "The page's tests need Chromium: install the package 'chromium' (Debian: sudo apt install chromium)." >&2; exit 1; \
 		fi; }
 
-fuzz: setup-test ## 10,000 requests made from the server's own schema
-	TENUTO_TEST_CASES=10000 $(BIN)/python -m pytest tests/surfaces/test_schemathesis.py --timeout=3600 $(PYTEST_ARGS)
+fuzz: setup-test ## 10,000 requests made from the server's own schema, and sequences of requests that follow from each other
+	TENUTO_TEST_CASES=10000 $(BIN)/python -m pytest tests/surfaces/test_schemathesis.py tests/surfaces/sequences.py --timeout=7200 $(PYTEST_ARGS)
 
 reliability: setup-test ## the fault campaign in full: hours; ROWS="--rows 12" or "--seconds 600" for less
 	@$(BIN)/python -m pip install -q --upgrade --target build/fuzz/site atheris || true

@@ -23,6 +23,7 @@ from tenuto.errors import InputError, SettingError
 from tenuto.handlers import HANDLERS
 from tenuto.identity.addresses import normalise
 from tenuto.identity.link import identify
+from tenuto.ingest.asked import asked_by_day
 from tenuto.ingest.embedding import embed_user
 from tenuto.ingest.model_extract import Spent, spent_by_day
 from tenuto.jobs import Runner, cancel_job, retry_job
@@ -133,13 +134,14 @@ class Tenuto:
     def costs(self, *, most: int | None = None) -> dict[str, dict[str, float]]:
         """What the model cost on each of the last days (UTC), of all users or the first ``most``: tokens and money.
 
-        Counted is what extraction asked of the model; money follows from ``memory.model_input_price`` and
+        Counted is what memory asks of a model for itself: extraction, closes, summaries, typed work; not chats, and not
+        the vectors of a remote embedder. Money follows from ``memory.model_input_price`` and
         ``memory.model_output_price``.
         """
         total: dict[str, Spent] = {}
         for user in self.users() if most is None else self.deps.store.users(limit=most):
             with self.deps.store.reading(user) as reader:
-                for day, spent in spent_by_day(reader).items():
+                for day, spent in (*spent_by_day(reader).items(), *asked_by_day(reader).items()):
                     total[day] = total.get(day, Spent()).plus(spent)
         return {day: {"tokens": total[day].tokens, "money": total[day].cost} for day in sorted(total)}
 

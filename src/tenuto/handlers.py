@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenuto.deps import Deps
+from tenuto.ingest.asked import counted
 from tenuto.ingest.embedding import embed
 from tenuto.ingest.handed import CANDIDATES, take
 from tenuto.ingest.keep import DIGEST, keep
@@ -13,18 +14,22 @@ from tenuto.privacy.model_keys import with_own_key
 from tenuto.records.operations import Job
 
 
-def paid(handler: Handler) -> Handler:
-    """A handler that may ask a model: with the person's own key where they keep one for it."""
+def paid(handler: Handler, *, counts: bool = False) -> Handler:
+    """A handler that may ask a model: with the person's own key where they keep one for it.
+
+    ``counts``: it writes down itself what that cost.
+    """
 
     def run(deps: Deps, user: str, jobs: list[Job]) -> None:
-        handler(with_own_key(deps, user), user, jobs)
+        own = with_own_key(deps, user)
+        handler(own if counts else counted(own, user), user, jobs)
 
     return run
 
 
 HANDLERS: dict[str, Handler] = {
     EMBED: embed,
-    DIGEST: paid(keep),
+    DIGEST: paid(keep, counts=True),
     CANDIDATES: take,
     due.CLOSE_SESSION: paid(close.handle),
     due.ROLLING: paid(running.roll),

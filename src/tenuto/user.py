@@ -19,6 +19,7 @@ from tenuto.identity import joining, link
 from tenuto.identity.addresses import normalise
 from tenuto.ingest import changing, listing
 from tenuto.ingest import remember as verbs
+from tenuto.ingest.asked import Counted, counted
 from tenuto.ingest.listing import EntityCard
 from tenuto.ingest.observe import check, observe
 from tenuto.ingest.remember import Remembered
@@ -135,7 +136,7 @@ class UserMemory:
 
         What the session is about is found on its first message that says something; ``refresh`` finds it anew.
         """
-        close.catch_up(self._deps if self._deps.unpaid_model is None else self._paid, self._scope)
+        close.catch_up(counted(self._deps, self.id) if self._deps.unpaid_model is None else self._paid, self._scope)
         limit = self._deps.policy.context.relevant
         hits = recall(self._deps, self._scope, message, limit=limit)
 
@@ -530,8 +531,10 @@ class UserMemory:
         self._deps.definitions.add(kind)
         record = begin(self._deps, self._scope, kind, id=id, given=given, session_id=session_id)
         proposer = as_model(model, self._deps.policy.model, self.model_keys.lookup)
-        deps = self._deps if proposer is not None else self._paid
-        return WorkflowHandle(deps, self._scope, kind, record.id, self._wake, proposer)
+        if proposer is not None:
+            asked = Counted(proposer, self._deps, self.id)
+            return WorkflowHandle(self._deps, self._scope, kind, record.id, self._wake, asked)
+        return WorkflowHandle(self._paid, self._scope, kind, record.id, self._wake)
 
     def workflow_of(self, id: str) -> WorkflowHandle:
         """The workflow with this id, or the last one that lives in the session with this id (ours, or yours)."""
@@ -591,7 +594,7 @@ class UserMemory:
     @property
     def _paid(self) -> Deps:
         """What flows use that may ask the store's model: with this person's own key where they keep one for it."""
-        return with_own_key(self._deps, self.id)
+        return counted(with_own_key(self._deps, self.id), self.id)
 
     @property
     def model_keys(self) -> ModelKeys:

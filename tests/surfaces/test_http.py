@@ -15,12 +15,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tenuto.ingest.model_extract import spent_by_day
 from tenuto.records.access import Replay
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
 from tenuto.surfaces.http.watch import Metrics
-from tenuto.testing.fakes import FakeClock, ScriptedModel
 from tenuto.workflow import Field, define
 from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
@@ -40,29 +38,6 @@ def test_pages_hold_every_row_once_while_rows_come(server: Served) -> None:
         if cursor is None:
             break
     assert seen == wanted
-
-
-ODD_BODIES = {
-    "empty": b"", "not JSON": b"{", "a list": b"[]", "deep": b"[" * 100_000, "half a character": b'{"query": "\xff"}',
-    "no query": b"{}", "unknown field": b'{"query": "tea", "colour": "red"}', "wrong type": b'{"query": 1}',
-    "out of range": b'{"query": "tea", "limit": 0}', "NaN": b'{"query": "tea", "limit": NaN}',
-    "plain": b'{"query": "tea"}', "everything": b'{"query": "tea", "limit": 3, "since": "2020-01-01T00:00:00Z"}',
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ODD_BODIES)
-def test_the_short_way_of_a_route_answers_as_the_long_one(server: Served, name: str) -> None:
-    """A parameter in the query, which changes nothing here, sends the same request the long way."""
-    server.store.user("ana").observe("I drink green tea")
-    headers = server.headers(content_type="application/json")
-    path = "/api/users/ana/recall"
-    short = server.client.post(path, content=ODD_BODIES[name], headers=headers)
-    long = server.client.post(f"{path}?channel=api", content=ODD_BODIES[name], headers=headers)
-    assert (short.status_code, short.headers["content-type"]) == (long.status_code, long.headers["content-type"])
-    if short.status_code == 200:
-        assert [hit["id"] for hit in short.json()["hits"]] == [hit["id"] for hit in long.json()["hits"]]
-    else:
-        assert short.json() == long.json() and 400 <= short.status_code < 500
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "WyJpZCIsMSwiYSJd", "", "é", "'; DROP TABLE messages; --"])
@@ -349,31 +324,6 @@ def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
     unknown = server.client.post("/api/sessions/x/messages", json={"text": "hi", "workflow": "no"}, headers=as_ana)
     assert unknown.status_code == 404
     assert server.client.get("/api/sessions/x/messages", headers=as_ana).status_code == 404, "nothing was written"
-
-
-def test_costs_are_counted_by_day_and_shown_to_the_operator() -> None:
-    """What extraction asked of a model on two days, for two users; days and money add up, and nobody else sees them."""
-    clock = FakeClock(datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
-    model = ScriptedModel(lambda system, user: '{"memories": []}')
-    store = make_store(
-        clock=clock, model=model, policy={"memory": {"model_input_price": 1000.0, "model_output_price": 2000.0}}
-    )
-    with served(store) as server:
-        for day in range(2):
-            for user in ("ana", "ben"):
-                store.user(user).observe(f"My sister Mia, number {day}, has moved to Lisbon with her three cats.")
-            store.settle()
-            clock.advance(days=1)
-        costs = server.get("/api/costs").json()
-        assert list(costs) == ["2026-03-01", "2026-03-02"]
-        assert all(spent["tokens"] > 0 and spent["money"] > 0 for spent in costs.values())
-        own = spent_by_day
-        with store.deps.store.reading("ana") as ana, store.deps.store.reading("ben") as ben:
-            both = [own(ana)["2026-03-01"].tokens, own(ben)["2026-03-01"].tokens]
-        assert sum(both) == costs["2026-03-01"]["tokens"] and min(both) > 0
-        assert server.get("/api/costs", caller="app").status_code == 403
-        page = server.get("/system")
-        assert page.status_code == 200 and "Tokens of the model, day by day" in page.text and "money" in page.text
 
 
 def test_what_lies_at_hand_is_bounded() -> None:

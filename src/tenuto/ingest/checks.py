@@ -246,7 +246,8 @@ def _left_org(match: re.Match[str]) -> bool:
     return (
         match["v"][0].isupper()
         and value.lower() not in shipped().places
-        and value.split()[0].lower() not in shipped().given
+        and value.split()[0].lower() not in (shipped().given | p.NOT_PLACES)
+        and not re.match(r"\w+day\b", value, re.I)
     )
 
 

@@ -99,7 +99,7 @@ def _ask(deps: Deps, batch: Sequence[Source], outcome: Outcome) -> None:
         except TenutoError as error:
             outcome.say(messages, f"The model failed ({error.message}); the rules took over.")
             return
-        outcome.spent = outcome.spent.plus(_cost(deps, system + said, answer))
+        outcome.spent = outcome.spent.plus(cost_of(deps, system + said, answer))
         try:
             proposals, malformed = parse(answer.text)
         except Unusable as error:
@@ -204,7 +204,7 @@ def _complete(deps: Deps, system: str, user: str) -> Answer:
     return found
 
 
-def _cost(deps: Deps, sent: str, answer: Answer) -> Spent:
+def cost_of(deps: Deps, sent: str, answer: Answer) -> Spent:
     """As the provider counted, or as counted here where it did not say."""
     policy = deps.policy.memory
     received = _counted(answer.output_tokens) or _count(deps, answer.text[:200_000])

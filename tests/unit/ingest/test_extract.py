@@ -273,3 +273,12 @@ def test_a_time_that_was_run_is_no_hour() -> None:
 def test_a_divorce_is_a_status() -> None:
     (kept,) = run("We're getting divorced, Clara and me.").candidates
     assert kept.attribute == "relationship_status"
+
+
+@pytest.mark.parametrize(
+    ("said", "ends"),
+    [("I'm leaving Crumb at the end of the month.", True), ("I'm leaving Berlin tomorrow.", False),
+     ("I'm leaving Anna alone for now.", False), ("I'm leaving Monday.", False)],
+)  # fmt: skip
+def test_leaving_an_employer_is_no_journey(said: str, ends: bool) -> None:
+    assert [one.ends for one in run(said).candidates if one.attribute == "employer"] == ([True] if ends else [])

@@ -1,0 +1,29 @@
+"""The short way of a route that takes a person and a body gives the same answers as the long one, to anything."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.surfaces.kit import Served
+
+ODD_BODIES = {
+    "empty": b"", "not JSON": b"{", "a list": b"[]", "deep": b"[" * 100_000, "half a character": b'{"query": "\xff"}',
+    "no query": b"{}", "unknown field": b'{"query": "tea", "colour": "red"}', "wrong type": b'{"query": 1}',
+    "out of range": b'{"query": "tea", "limit": 0}', "NaN": b'{"query": "tea", "limit": NaN}',
+    "plain": b'{"query": "tea"}', "everything": b'{"query": "tea", "limit": 3, "since": "2020-01-01T00:00:00Z"}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_BODIES)
+def test_the_short_way_of_a_route_answers_as_the_long_one(server: Served, name: str) -> None:
+    """A parameter in the query, which changes nothing here, sends the same request the long way."""
+    server.store.user("ana").observe("I drink green tea")
+    headers = server.headers(content_type="application/json")
+    path = "/api/users/ana/recall"
+    short = server.client.post(path, content=ODD_BODIES[name], headers=headers)
+    long = server.client.post(f"{path}?channel=api", content=ODD_BODIES[name], headers=headers)
+    assert (short.status_code, short.headers["content-type"]) == (long.status_code, long.headers["content-type"])
+    if short.status_code == 200:
+        assert [hit["id"] for hit in short.json()["hits"]] == [hit["id"] for hit in long.json()["hits"]]
+    else:
+        assert short.json() == long.json() and 400 <= short.status_code < 500
