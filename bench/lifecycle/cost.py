@@ -2,17 +2,21 @@
 
 Processor time on a file in memory and with an embedder of words: neither the disk, nor the encoder, nor whatever else
 the machine does drowns what is measured. Each kind of job is timed on its own; ``jobs`` is what leasing and finishing
-them takes. The last line is how much dearer the last step is than the first.
+them takes. Beside every night's work a fixed piece of work is timed: a busy machine slows both, so the last lines say
+how much dearer the last step is than the first as measured, and as compared with that piece.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import sqlite3
 import statistics
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
@@ -37,6 +41,7 @@ class Step:
 
     observed: list[float] = field(default_factory=list)
     worked: float = 0.0
+    fixed: list[float] = field(default_factory=list)
     by_kind: Counter[str] = field(default_factory=Counter)
 
 
@@ -60,9 +65,10 @@ def cost(messages: int, step: int, *, endless: bool = False) -> None:
             begin = time.process_time()
             runner.drain()
             spent.worked += time.process_time() - begin
+            spent.fixed.append(_fixed())
             if len(spent.observed) >= step:
                 rows.append(_row(store, said, spent))
-                spent.observed, spent.worked = [], 0.0
+                spent.observed, spent.worked, spent.fixed = [], 0.0, []
                 spent.by_kind.clear()
             if said >= messages:
                 break
@@ -78,6 +84,18 @@ def _timed(kind: str, handler: Handler, spent: Step) -> Handler:
         spent.by_kind[kind] += time.process_time() - begin  # type: ignore[assignment]
 
     return timed
+
+
+def _fixed() -> float:
+    """Seconds of processor time that the same work takes each time: rows into a table and out again, as JSON."""
+    begin = time.process_time()
+    with closing(sqlite3.connect(":memory:")) as table:
+        table.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, body TEXT)")
+        body = json.dumps({"content": "a fixed piece of work " * 8, "evidence": [{"quote": str(n)} for n in range(20)]})
+        table.executemany("INSERT INTO rows (body) VALUES (?)", [(body,)] * 50)
+        for (found,) in table.execute("SELECT body FROM rows ORDER BY id DESC").fetchall():
+            json.loads(found)
+    return time.process_time() - begin
 
 
 def _daily() -> Iterator[Day]:
@@ -105,10 +123,12 @@ def _row(store: tenuto.Tenuto, said: int, spent: Step) -> dict[str, float]:
     kinds = {kind: seconds * per for kind, seconds in spent.by_kind.most_common()}
     kinds["jobs"] = spent.worked * per - sum(kinds.values())
     row = {"observe": statistics.median(spent.observed) * 1e3, "background": spent.worked * per, **kinds}
+    row["fixed"] = statistics.mean(spent.fixed) * 1e3
     print(
         f"{said:>7,} messages, {memories:,} memories, {summaries:,} summaries: observe {row['observe']:.2f} ms "
         f"(p95 {most * 1e3:.2f}), background {row['background']:.2f} ms per message\n        "
-        + "  ".join(f"{kind} {cost:.2f}" for kind, cost in kinds.items()),
+        + "  ".join(f"{kind} {cost:.2f}" for kind, cost in kinds.items())
+        + f"; the fixed work {row['fixed']:.2f}",
         flush=True,
     )
     return row
@@ -118,9 +138,11 @@ def _summary(rows: list[dict[str, float]]) -> None:
     if len(rows) < 2:
         return
     first, last = rows[0], rows[-1]
-    rest = [sum(cost for kind, cost in row.items() if kind not in ("observe", "background", "digest")) for row in rows]
-    print(
-        f"last step over first: observe {last['observe'] / first['observe']:.2f}, "
-        f"background {last['background'] / first['background']:.2f}, "
-        f"without the digest {rest[-1] / rest[0]:.2f} ({rest[0]:.2f} to {rest[-1]:.2f} ms)"
-    )
+    rest = [row["background"] - row.get("digest", 0.0) for row in rows]
+    slower = last["fixed"] / first["fixed"]
+    for what, by in (("last step over first", 1.0), (f"the same beside the fixed work ({slower:.2f})", slower)):
+        print(
+            f"{what}: observe {last['observe'] / first['observe'] / by:.2f}, "
+            f"background {last['background'] / first['background'] / by:.2f}, "
+            f"without the digest {rest[-1] / rest[0] / by:.2f}"
+        )

@@ -8,7 +8,8 @@ import apsw
 import pytest
 
 import tenuto
-from tenuto.errors import InputError, StoreCorrupt, StoreError
+from tenuto.errors import InputError, StoreCorrupt, StoreError, VaultError
+from tenuto.privacy.keys import FileKeys
 from tenuto.storage.backup import backup, restore
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 
@@ -63,11 +64,23 @@ def test_a_disk_without_room_leaves_the_store_usable(tmp_path: Path) -> None:
         try:
             with pytest.raises(StoreError):
                 backup(tmp_path / "live.db", tmp_path / "copy.db")
+            with pytest.raises(VaultError, match="cannot be written"):
+                crowded_key(tmp_path)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert not (tmp_path / "copy.db").exists() and not list(tmp_path.glob("*.part"))
         store.user("ana").observe("still here")
         assert backup(tmp_path / "live.db", tmp_path / "copy.db") > 100_000
+
+
+def crowded_key(folder: Path) -> None:
+    """A recovery copy where there is no room."""
+    made = FileKeys(folder / "key", create=True)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    try:
+        made.copy_to(folder / "recovery")
+    finally:
+        assert not list(folder.glob("recovery*")), "no half of a key is left"
 
 
 def test_a_damaged_or_foreign_copy_is_refused(tmp_path: Path) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from unittest import mock
 
 import apsw
 import pytest
 
 import tenuto
-from tenuto.errors import StoreError, VaultError
+from tenuto.errors import StoreError, StoreFull, VaultError
 from tenuto.storage.backup import backup, restore
+from tenuto.storage.sqlite import SqliteEngine
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 from tests.reliability.disk import Faults, in_use
 
@@ -117,6 +119,29 @@ def test_a_full_disk_at_any_step(
             verb(store)
         assert whole(path, own)
     assert failed >= 3, "the faults never met the work"
+
+
+def no_room() -> AbstractContextManager[object]:
+    """There is room for everything but a second copy of the file."""
+    return mock.patch.object(SqliteEngine, "compact", side_effect=StoreFull("no room"))
+
+
+def test_rows_are_gone_where_there_is_no_room_to_write_the_file_anew(tmp_path: Path, keys: Path) -> None:
+    """A proof that says what is left to do, and not an error that says that nothing happened."""
+    path = tmp_path / "live.db"
+    with opened(path) as store:
+        fill(store)
+        with no_room():
+            proof = store.user("ana").erase()
+        assert not proof.complete and not any(proof.left.values()) and "db compact" in proof.elsewhere[0]
+        assert store.user("ana").messages() == [] and len(store.user("ben").messages(limit=100)) == len(LINES)
+        assert store.deps.store.compact(thorough=True)
+    assert b"ana: Line" not in path.read_bytes() and whole(path, None, ("ben",))
+    with opened(path, keys, convert=True) as store:
+        with no_room(), pytest.raises(StoreError, match="db compact"):
+            store.seal()
+        assert store.seal() == 1
+    assert b"allergic" not in path.read_bytes() and whole(path, keys, ("ben",))
 
 
 def test_turning_encryption_on_is_taken_up_again(tmp_path: Path, keys: Path) -> None:

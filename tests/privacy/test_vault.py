@@ -125,8 +125,19 @@ def test_wrong_missing_and_foreign_keys_are_clear_errors(tmp_path: Path, keys: P
         fill(store)
     with pytest.raises(VaultError, match="is encrypted"):
         opened(path)
+    with pytest.raises(VaultError, match="is not there"):
+        opened(path, other)
+    assert not list(other.parent.glob("other*")), "nothing is made in the place of what was lost"
+    opened(tmp_path / "fresh.db", other).close()
     with pytest.raises(VaultError, match="another keyring"):
         opened(path, other)
+    ring = keys.with_name(f"{keys.name}.ring")
+    kept = ring.read_bytes()
+    for damage in (kept[:5000], b"hello" * 1000):
+        ring.write_bytes(damage)
+        with pytest.raises(VaultError, match="put it back from its copy"):
+            opened(path, keys)
+    ring.write_bytes(kept)
     keys.chmod(0o644)
     with opened(path, keys) as store, pytest.raises(VaultError, match="chmod 600"):
         store.user("ana").messages()

@@ -186,10 +186,9 @@ def _similar(deps: Deps, user: str, changed: Sequence[Memory]) -> tuple[dict[tup
     with deps.store.reading(user) as reader:
         index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
     near = Near.of(index.view(), EntryKind.MEMORY)
-    key, sharing = deps.vault.index_key(user), set[str]()
-    for memory in changed:
-        wanted = np.unique(np.frombuffer(packed(memory.content, key), "<u8").astype(np.uint64, copy=False))
-        sharing.update(near.by_words(wanted, NEIGHBOURS + 1))
+    key = deps.vault.index_key(user)
+    texts = [np.unique(np.frombuffer(packed(memory.content, key), "<u8").astype(np.uint64)) for memory in changed]
+    sharing = {id for found in near.by_words(texts, NEIGHBOURS + 1) for id in found}
     found: dict[tuple[str, str], float] = {}
     for id, vector in _vectors(deps, near, changed).items():
         closest = sorted(near.by_meaning(vector, NEIGHBOURS), key=lambda pair: (-pair[1], pair[0]))

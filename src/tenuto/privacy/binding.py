@@ -42,6 +42,13 @@ def bind(
 
 
 def _fit(store: Store, vault: SealedVault, known: str | None, convert: bool) -> None:
+    if known is not None and known != vault.ring.id and vault.ring.made:
+        vault.ring.withdraw()
+        raise VaultError(
+            f"The keyring {vault.ring.path} is not there, and {store.url} was sealed with one: put it back from its "
+            "copy. Without it what is sealed cannot be read.",
+            code="key_missing",
+        )
     if known is not None and known != vault.ring.id:
         raise VaultError(
             f"{store.url} was sealed with another keyring than {vault.ring.path}: use the one that belongs to it.",

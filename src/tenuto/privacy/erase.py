@@ -13,7 +13,7 @@ from datetime import datetime
 import msgspec
 
 from tenuto.deps import Deps
-from tenuto.errors import InputError
+from tenuto.errors import InputError, StoreError
 from tenuto.privacy.vault import SealedVault
 from tenuto.records.audit import GONE, Chain
 from tenuto.records.base import evolve
@@ -68,7 +68,7 @@ def erase(deps: Deps, scope: Scope) -> Proof:
     erased = deps.store.erase_user(scope.user)
     deps.indexes.drop(scope.user)
     deps.names.drop(scope.user)
-    clean = deps.store.compact()
+    clean = compacted(deps)
     left = remains(deps, scope.user)
     if deps.working is not None and not deps.working.drop(scope.user):
         left["working"] = 1
@@ -90,11 +90,20 @@ def erase(deps: Deps, scope: Scope) -> Proof:
     )
 
 
+def compacted(deps: Deps) -> bool:
+    """Whether the files were written anew. Where they cannot be, for want of room, the rows are gone all the same, and
+    the proof says what is left to do."""
+    try:
+        return deps.store.compact()
+    except StoreError:
+        return False
+
+
 def unreached(*, key_destroyed: bool, files_clean: bool) -> tuple[str, ...]:
     """Where copies may be still, said in every proof: what nobody can open any more is not named."""
     files = (
-        "deleted rows in the database server's files, until 'tenuto db compact'",
-        "the database server's write-ahead log, until it is recycled",
+        "deleted rows in the database's files, until 'tenuto db compact'",
+        "a database server's write-ahead log, until it is recycled",
     )
     copies = ("backups that were made before",)
     readable = () if key_destroyed else copies if files_clean else (*files, *copies)

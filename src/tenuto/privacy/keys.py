@@ -12,6 +12,8 @@ import binascii
 import json
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -32,13 +34,17 @@ class KeyProvider(Protocol):
     def retire(self, before: int) -> None:
         """Destroy the versions below ``before``."""
 
+    def withdraw(self) -> None:
+        """Leave no key behind that was made just now and belongs to nothing."""
+
 
 class FileKeys:
     """Keys in a JSON file of mode 0600, written anew as a whole and synced before the old one goes."""
 
     def __init__(self, path: str | os.PathLike[str], *, create: bool = False) -> None:
         self.path = Path(path)
-        if create and not self.path.exists():
+        self._made = create and not self.path.exists()
+        if self._made:
             self._write({1: secrets.token_bytes(KEY_BYTES)})
 
     def keys(self) -> dict[int, bytes]:
@@ -73,20 +79,34 @@ class FileKeys:
         found = self.keys()
         self._write({version: key for version, key in found.items() if version >= before})
 
+    def withdraw(self) -> None:
+        if self._made:
+            self.path.unlink(missing_ok=True)
+
     def copy_to(self, path: Path) -> None:
         """A recovery copy, for a place that is not this machine."""
-        _write_private(path, self.path.read_bytes())
+        with _told(path):
+            self._put(path.with_name(path.name + ".new"), path, self.path.read_bytes())
 
     def _write(self, keys: dict[int, bytes]) -> None:
         text = json.dumps({str(version): base64.b64encode(key).decode() for version, key in keys.items()})
         temporary = self.path.with_name(self.path.name + ".new")
-        _write_private(temporary, text.encode("ascii"))
-        temporary.replace(self.path)
-        directory = os.open(self.path.parent, os.O_RDONLY)
+        with _told(self.path):
+            self._put(temporary, self.path, text.encode("ascii"))
+            directory = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+
+    def _put(self, temporary: Path, path: Path, data: bytes) -> None:
+        """All of it at its place, or nothing."""
         try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+            _write_private(temporary, data)
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 class FixedKeys:
@@ -106,6 +126,9 @@ class FixedKeys:
         )
 
     def retire(self, before: int) -> None:
+        """Nothing is kept here."""
+
+    def withdraw(self) -> None:
         """Nothing is kept here."""
 
 
@@ -128,10 +151,21 @@ def provider(spec: str, secret: str | None = None) -> tuple[KeyProvider, Path]:
     raise SettingError(f"'{spec}' is not a key setting: use file:PATH, or env:PATH-OF-THE-KEYRING with TENUTO_KEY set.")
 
 
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """The system's errors as ours."""
+    try:
+        yield
+    except OSError as error:
+        raise VaultError(
+            f"{path} cannot be written ({error.strerror}): make room, check its rights, try again.",
+            code="key_unwritable",
+        ) from error
+
+
 def _write_private(path: Path, data: bytes) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(handle, data)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -13,7 +13,7 @@ from datetime import datetime
 from tenuto.deps import Deps
 from tenuto.errors import InputError, NotFound
 from tenuto.ports import Reader, Transaction, Where
-from tenuto.privacy.erase import Proof, fingerprint, left_of, signed, unreached
+from tenuto.privacy.erase import Proof, compacted, fingerprint, left_of, signed, unreached
 from tenuto.privacy.removal import Taken, take
 from tenuto.privacy.removal_talk import take_session
 from tenuto.privacy.removal_work import replies
@@ -80,7 +80,7 @@ def erase_part(deps: Deps, scope: Scope, part: Part) -> Proof:
     if isinstance(deps.vault, SealedVault):
         rotated = rotate_user(deps, scope.user) > 1
     deps.indexes.drop(scope.user)
-    clean_files = deps.store.compact()
+    clean_files = compacted(deps)
     left = left_of(deps, scope.user, taken.ids)
     if deps.working is not None and not deps.working.drop(scope.user):
         left["working"] = 1

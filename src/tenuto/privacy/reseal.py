@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.errors import VaultError
+from tenuto.errors import StoreError, VaultError
 from tenuto.ports import Transaction
 from tenuto.privacy.binding import CONVERTING, SEALED, STATE
 from tenuto.privacy.vault import SealedVault
@@ -36,7 +36,14 @@ def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int
     if deps.store.fact(STATE) == CONVERTING:
         deps.store.set_fact(STATE, SEALED)
         _vault(deps).converting = False
-    deps.store.compact()
+    try:
+        deps.store.compact()
+    except StoreError as error:
+        raise StoreError(
+            "Everything is sealed, but the file could not be written anew and may hold plain remains: make room, and "
+            "run 'tenuto db compact'.",
+            code="not_compacted",
+        ) from error
     return done
 
 

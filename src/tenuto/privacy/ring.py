@@ -38,6 +38,8 @@ class Keyring:
         self.path = path
         self._provider = provider
         self._lock = threading.RLock()
+        self.made = not path.exists()
+        """Whether there was none before."""
         try:
             self._db = apsw.Connection(str(path))
             self._db.set_busy_timeout(20_000)
@@ -49,7 +51,11 @@ class Keyring:
             )
             self.id = str(self._rows("SELECT id FROM ring")[0][0])
         except apsw.Error as error:
-            raise VaultError(f"The keyring {path} cannot be opened: {error}.", code="ring_unreadable") from error
+            damaged = isinstance(error, (apsw.NotADBError, apsw.CorruptError))
+            help = "put it back from its copy" if damaged else "make room, check its rights, try again"
+            raise VaultError(
+                f"The keyring {path} cannot be opened ({error}): {help}.", code="ring_unreadable"
+            ) from error
         path.chmod(0o600)
 
     def get(self, user: str) -> dict[int, bytes]:
@@ -110,6 +116,13 @@ class Keyring:
     def close(self) -> None:
         with self._lock, suppress(apsw.Error):
             self._db.close()
+
+    def withdraw(self) -> None:
+        """Leave nothing behind of a keyring that was made just now and belongs to nothing."""
+        self.close()
+        for ending in ("", "-wal", "-shm") if self.made else ():
+            Path(f"{self.path}{ending}").unlink(missing_ok=True)
+        self._provider.withdraw()
 
     @contextmanager
     def _told(self) -> Iterator[None]:

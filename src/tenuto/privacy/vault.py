@@ -76,7 +76,10 @@ class SealedVault:
         try:
             return keys.content[version].decrypt(nonce, ciphertext, _bound(user, place, revision, version))
         except (KeyError, InvalidTag, ValueError) as error:
-            raise VaultError(f"{_name(place)} does not open: it was changed or moved.", code="tampered") from error
+            raise VaultError(
+                f"{_name(place)} does not open: it was changed or moved. Put it back from a backup, or erase its user.",
+                code="tampered",
+            ) from error
 
     def blind(self, user: str, text: str) -> str:
         key = self._blind_key(user)

@@ -6,7 +6,7 @@ here they are at hand, so that only what is found has to be read.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from tenuto.ports import Vectors
 from tenuto.recall.index import KIND_CODE, Floats, Places, View, products
 from tenuto.recall.lexical import living_postings
-from tenuto.recall.segments import Hashes
+from tenuto.recall.segments import Hashes, Rows
 from tenuto.records.operations import EntryKind
 
 
@@ -47,14 +47,17 @@ class Near:
         best = np.arange(len(scores)) if len(scores) <= limit else np.argpartition(scores, -limit)[-limit:]
         return [(self.view.ids[int(self.rows[i])], float(scores[i])) for i in best]
 
-    def by_words(self, wanted: Hashes, limit: int) -> list[str]:
-        """Those that share the largest part of the smaller one's words, and at least two; with or without vectors."""
-        found = [rows for rows, _ in living_postings(self.view, wanted) if len(rows)]
-        if not found:
-            return []
-        said = np.concatenate(found)
-        rows, shared = np.unique(said[self.view.column("kind")[said] == self.kind], return_counts=True)
+    def by_words(self, texts: Sequence[Hashes], limit: int) -> list[list[str]]:
+        """For each text those that share most of the smaller one's words, and at least two; with or without vectors."""
+        distinct = np.unique(np.concatenate([np.empty(0, np.uint64), *texts]))
+        kinds = self.view.column("kind")
+        said = [rows[kinds[rows] == self.kind] for rows, _ in living_postings(self.view, distinct)]
+        return [self._sharing([said[place] for place in np.searchsorted(distinct, text)], limit) for text in texts]
+
+    def _sharing(self, said: Sequence[Rows], limit: int) -> list[str]:
+        """Of rows by each of a text's distinct words."""
+        rows, shared = np.unique(np.concatenate([np.empty(0, np.int32), *said]), return_counts=True)
         rows, shared = rows[shared > 1], shared[shared > 1]
-        share = shared / np.minimum(self.view.column("length")[rows], len(wanted))
+        share = shared / np.minimum(self.view.column("length")[rows], len(said))
         best = np.lexsort((rows, -shared, -share))[:limit]
         return [self.view.ids[row] for row in rows[best].tolist()]

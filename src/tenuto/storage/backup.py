@@ -7,11 +7,13 @@ its place, checked, synced and only then renamed, so a full disk or a crash leav
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
-from tenuto.errors import InputError, StoreCorrupt, StoreError
+from tenuto.errors import InputError, StoreCorrupt, StoreError, StoreFull
 from tenuto.storage import migrate
 from tenuto.storage.sqlite import SqliteConnection, translated
 
@@ -22,7 +24,7 @@ def backup(source: Path, target: Path) -> int:
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     try:
-        with translated(source):
+        with translated(source), _written_to(target):
             connection = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
             try:
                 connection.set_busy_timeout(20_000)
@@ -48,9 +50,10 @@ def restore(copy: Path, target: Path) -> int:
 
 def verify(copy: Path) -> None:
     """A copy that opens, is whole, and was not made by a newer Tenuto; anything else is an error."""
-    if copy.read_bytes()[:16] != b"SQLite format 3\x00":
-        raise StoreCorrupt(f"{copy} is not a backup of Tenuto.")
-    with translated(copy):
+    with copy.open("rb") as file:
+        if file.read(16) != b"SQLite format 3\x00":
+            raise StoreCorrupt(f"{copy} is not a backup of Tenuto.")
+    with translated(copy), _read_from(copy):
         connection = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             found = connection.execute("PRAGMA integrity_check(3)").fetchall()
@@ -62,6 +65,25 @@ def verify(copy: Path) -> None:
             migrate.pending(migrate.applied(SqliteConnection(connection)), "sqlite", str(copy))
         finally:
             connection.close()
+
+
+@contextmanager
+def _written_to(target: Path) -> Iterator[None]:
+    """A disk that is full is the copy's."""
+    try:
+        yield
+    except apsw.FullError as error:
+        raise StoreFull(
+            f"There is no room for {target}: make some, and try again. Nothing of it was left there."
+        ) from error
+
+
+@contextmanager
+def _read_from(copy: Path) -> Iterator[None]:
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreCorrupt(f"{copy} is cut short or damaged ({error}). Use another backup.") from error
 
 
 def _absent(target: Path) -> None:

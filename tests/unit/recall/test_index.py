@@ -347,8 +347,9 @@ def test_by_meaning_is_the_cosine_with_everything_of_the_kind() -> None:
 def test_by_words_finds_the_fragment_and_the_whole_and_leaves_other_kinds_alone() -> None:
     index = memories("tea with milk", "coffee", "green tea with milk and honey every morning", "milk", "honey cake")
     near = Near.of(index.view(), EntryKind.MEMORY)
-    assert near.by_words(hashes("tea with milk and honey"), 2) == ["mem_2", "mem_0"]
-    assert near.by_words(hashes("tea with milk"), 9) == ["mem_0", "mem_2"], "one word alone is not enough"
-    assert near.by_words(hashes("nothing like it"), 9) == []
+    assert near.by_words([hashes("tea with milk and honey")], 2) == [["mem_2", "mem_0"]]
+    found = near.by_words([hashes("tea with milk"), hashes("nothing like it"), hashes("")], 9)
+    assert found == [["mem_0", "mem_2"], [], []], "one word alone is not enough"
+    assert near.by_words([], 9) == []
     index.take(EntryRows.of([]), ["mem_0"])
-    assert Near.of(index.view(), EntryKind.MEMORY).by_words(hashes("tea with milk"), 9) == ["mem_2"]
+    assert Near.of(index.view(), EntryKind.MEMORY).by_words([hashes("tea with milk")], 9) == [["mem_2"]]
