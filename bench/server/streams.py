@@ -38,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--streams", type=int, default=10_000)
     parser.add_argument("--limit", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=5, help="how long the open streams are held")
+    parser.add_argument("--seconds", type=float, default=5, help="how long events may take after the last was written")
     given = parser.parse_args()
     _files()
     policy = {"server": {**GENEROUS["server"], "streams": given.limit}}
@@ -106,8 +106,7 @@ def report(given: argparse.Namespace, port: int, secret: str, pid: int) -> None:
 async def hold(port: int, secret: str, streams: int, first: int, seconds: float) -> dict[str, Any]:
     """Open streams; write to each user of an open one; count who hears it."""
     answers: Counter[str] = Counter()
-    heard, gate = 0, asyncio.Semaphore(200)
-    told, over = asyncio.Event(), asyncio.Event()
+    heard, gate, over = 0, asyncio.Semaphore(200), asyncio.Event()
     users: set[str] = set()
 
     async def one(number: int) -> None:
@@ -124,29 +123,32 @@ async def hold(port: int, secret: str, streams: int, first: int, seconds: float)
         answers[status] += 1
         if status == "200":
             users.add(user)
-            await told.wait()
-            try:
-                async with asyncio.timeout(seconds):
-                    while line := await reader.readline():
-                        if line.startswith(b"id: "):
-                            heard += 1
-                            break
-            except (TimeoutError, OSError):
-                pass
+            listening = asyncio.create_task(_event(reader))
             await over.wait()
+            heard += listening.done() and listening.result()
+            listening.cancel()
         writer.close()
 
     tasks = [asyncio.create_task(one(first + number)) for number in range(streams)]
     while sum(answers.values()) < streams:
         await asyncio.sleep(0.1)
-    await asyncio.sleep(1)
-    told.set()
     for user in sorted(users):
         await _observe(port, secret, user)
     await asyncio.sleep(seconds)
     over.set()
     await asyncio.gather(*tasks)
     return {"answers": answers, "heard": heard}
+
+
+async def _event(reader: asyncio.StreamReader) -> bool:
+    """Whether an event comes before the stream ends."""
+    try:
+        while line := await reader.readline():
+            if line.startswith(b"id: "):
+                return True
+    except OSError:
+        pass
+    return False
 
 
 def _get(port: int, secret: str, path: str) -> bytes:

@@ -117,13 +117,14 @@ def _frame(offer: Offer, items: Mapping[str, Sequence[Item]], templates: Templat
 def _compose(offer: Offer, plan: Plan, templates: Templates, count: Count, budget: int) -> Context:
     """The texts, the turns and the receipts."""
     filled = {block.spec.name: block for block in plan.blocks}
+    texts = {block.spec.name: _text(block, templates) for block in plan.blocks}
     stable = templates.fill(
         "stable",
         persona=offer.persona,
         guidance=_guidance(filled, templates),
-        evidence=_evidence("evidence", [b for b in plan.blocks if b.spec.stable], offer.fence, templates),
+        evidence=_evidence("evidence", [b for b in plan.blocks if b.spec.stable], texts, offer.fence, templates),
     )
-    notes = _evidence("notes", [b for b in plan.blocks if not b.spec.stable], offer.fence, templates)
+    notes = _evidence("notes", [b for b in plan.blocks if not b.spec.stable], texts, offer.fence, templates)
     fresh = templates.fill("fresh", clock=offer.clock, evidence=notes)
     turns = tuple({"role": item.role or "user", "content": item.text} for item in filled["recent"].items)
     merged = None
@@ -137,7 +138,7 @@ def _compose(offer: Offer, plan: Plan, templates: Templates, count: Count, budge
         fresh=fresh,
         message=offer.message,
         merged=merged,
-        blocks=tuple(_receipt(block, offer, templates) for block in plan.blocks),
+        blocks=tuple(_receipt(block, offer, texts[block.spec.name]) for block in plan.blocks),
         tokens=0,
         budget=budget,
         answer=plan.answer,
@@ -162,13 +163,12 @@ def _guidance(filled: Mapping[str, Filled], templates: Templates) -> str:
     return templates.fill("guidance", label=block.spec.label, items="\n".join(item.text for item in block.items))
 
 
-def _evidence(name: str, blocks: Sequence[Filled], fence: str, templates: Templates) -> str:
-    shown = [block for block in blocks if block.items and block.spec.place is Place.EVIDENCE]
+def _evidence(name: str, blocks: Sequence[Filled], texts: Mapping[str, str], fence: str, templates: Templates) -> str:
+    shown = [texts[block.spec.name] for block in blocks if block.items and block.spec.place is Place.EVIDENCE]
     if not shown:
         return ""
     opened, closed = marks(fence)
-    text = "\n".join(_text(block, templates) for block in shown)
-    return templates.fill(name, open=opened, close=closed, blocks=text)
+    return templates.fill(name, open=opened, close=closed, blocks="\n".join(shown))
 
 
 def _text(block: Filled, templates: Templates) -> str:
@@ -186,13 +186,13 @@ def _volatile(turns: Sequence[Mapping[str, str]], fresh: str, message: str | Non
     return "\n\n".join(part for part in (said, fresh, last) if part)
 
 
-def _receipt(block: Filled, offer: Offer, templates: Templates) -> Block:
+def _receipt(block: Filled, offer: Offer, text: str) -> Block:
     spec = block.spec
     return Block(
         name=spec.name,
         label=spec.label,
         stable=spec.stable,
-        text=_text(block, templates),
+        text=text,
         tokens=sum(item.tokens for item in block.items),
         items=tuple(Included(kind=i.kind, id=i.id, text=i.text, tokens=i.tokens) for i in block.items),
         dropped=(*offer.dropped.get(spec.name, ()), *block.dropped),

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import tzinfo
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import NamedTuple
 
 from tenuto.ingest import times, todos
 from tenuto.ingest.affect import affect, content_words
@@ -93,6 +95,15 @@ def extract(
         reading.following = sentences[position + 1].plain if position + 1 < len(sentences) else ""
         reading.take(sentence)
     return reading.result()
+
+
+class _When(NamedTuple):
+    """The times that a statement names, and what follows from them."""
+
+    found: list[times.When]
+    begin: datetime | None
+    end: datetime | None
+    happens: datetime | None
 
 
 class _Reading:
@@ -353,33 +364,15 @@ class _Reading:
         change_found: Change | None = None,
         named: Sequence[Mention] = (),
     ) -> Candidate:
-        message, at = self.message, self.message.at
+        when = self._when(wording, kind, ends=ends)
         valence, arousal = affect(sentence.text)
-        found = times.find(wording, at, self.zone)
-        begin, end, happens = span(wording, found, at, ends=ends)
-        if kind is Kind.HABIT or _AGAIN.search(wording):
-            begin = begin if begin != happens else None
-            found, happens = [one for one in found if one.relation in ("since", "until")], None
-        outside = message.trust is Trust.EXTERNAL or message.role in (Role.TOOL, Role.SYSTEM)
         subject = subject or self.speaker.subject
-        refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]
-        entities = tuple(dict.fromkeys([*([subject] if subject != SELF else []), *refers]))[
-            : self.policy.entities_per_message
-        ]
-        private = any(wish.wish is Wish.PRIVATE for wish in self.wishes)
-        if scope is None:
-            scope = (
-                TimeScope.HISTORICAL
-                if happens and happens < at and kind is Kind.FACT and not known
-                else TimeScope.ONGOING
-            )
-        return Candidate(
-            content=worded(
-                wording, found, self.speaker.name, label if subject not in (SELF, self.speaker.subject) else None
-            ),
+        other = label if subject not in (SELF, self.speaker.subject) else None
+        past = when.happens is not None and when.happens < self.message.at and kind is Kind.FACT and not known
+        return self._heard(sentence)(
+            content=worded(wording, when.found, self.speaker.name, other),
             domain=domain or self.speaker.domain,
             kind=kind,
-            at=at,
             subject=subject,
             attribute=attribute,
             value=value,
@@ -389,32 +382,61 @@ class _Reading:
             changed_weakly=bool(change_found and change_found.weak),
             changed_from=change_found.before if change_found else None,
             negated=negated,
-            entities=entities,
+            entities=self._entities(subject, named, wording),
             label=label or (self.speaker.name if self.speaker.name else None),
             importance=10.0 if pin else memory_importance(importance, wording, arousal, self.lexicons, known=known),
             confidence=round(min(0.97, confidence), 2),
-            epistemic=Epistemic.EXPLICIT,
-            time_scope=scope,
+            time_scope=scope or (TimeScope.HISTORICAL if past else TimeScope.ONGOING),
             sensitivity=sensitivity if sensitivity is not Sensitivity.LOW else sensitivity_of(wording, self.lexicons),
-            trust=Trust.EXTERNAL if outside else message.trust,
-            status=Status.CANDIDATE if outside else Status.ACTIVE,
+            rule=rule,
+            pin=None if self.outside else pin,
+            proactive=proactive,
+            should_do=should_do if self.message.source == LIVE and not self.outside else None,
+            valence=valence,
+            arousal=arousal,
+            valid_from=when.begin,
+            valid_to=when.end,
+            happens_at=when.happens,
+        )
+
+    @property
+    def outside(self) -> bool:
+        """Whether these are not the person's own words."""
+        return self.message.trust is Trust.EXTERNAL or self.message.role in (Role.TOOL, Role.SYSTEM)
+
+    def _heard(self, sentence: Sentence) -> Callable[..., Candidate]:
+        """A candidate with all that follows from whose message it is, before what it says."""
+        message = self.message
+        private = any(wish.wish is Wish.PRIVATE for wish in self.wishes)
+        return partial(
+            Candidate,
+            at=message.at,
+            epistemic=Epistemic.EXPLICIT,
+            trust=Trust.EXTERNAL if self.outside else message.trust,
+            status=Status.CANDIDATE if self.outside else Status.ACTIVE,
             source=message.source,
             surface=message.channel,
-            rule=rule,
             persona=message.persona if private else None,
             session_id=message.session_id,
             message_id=message.id,
             channel=message.channel,
             quote=sentence.text,
-            pin=None if outside else pin,
-            proactive=proactive,
-            should_do=should_do if message.source == LIVE and not outside else None,
-            valence=valence,
-            arousal=arousal,
-            valid_from=begin,
-            valid_to=end,
-            happens_at=happens,
         )
+
+    def _when(self, wording: str, kind: Kind, *, ends: bool) -> _When:
+        """From when to when it holds, and when it happens; what comes again and again happens at no one time."""
+        found = times.find(wording, self.message.at, self.zone)
+        begin, end, happens = span(wording, found, self.message.at, ends=ends)
+        if kind is Kind.HABIT or _AGAIN.search(wording):
+            begin = begin if begin != happens else None
+            found, happens = [one for one in found if one.relation in ("since", "until")], None
+        return _When(found, begin, end, happens)
+
+    def _entities(self, subject: str, named: Sequence[Mention], wording: str) -> tuple[str, ...]:
+        """Whom and what it is about: its subject first, then whom the words name."""
+        refers = [one.id for one in named if one.id != SELF and one.label.casefold() in wording.casefold()]
+        found = dict.fromkeys([*([subject] if subject != SELF else []), *refers])
+        return tuple(found)[: self.policy.entities_per_message]
 
     def _named(self, sentence: Sentence) -> list[Mention]:
         """Who and what is named, besides the user, who may say who they are in this very sentence."""

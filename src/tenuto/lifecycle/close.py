@@ -233,20 +233,7 @@ def _write(
     now: datetime,
 ) -> None:
     net = record.deltas.minus(Deltas(session.mood_delta, session.connection_delta, session.attunement_delta))
-    tx.put(
-        evolve(
-            session,
-            headline=record.headline,
-            detailed_summary=record.detailed_summary,
-            diary_entry=record.diary_entry,
-            thinking_highlights=record.thinking_highlights,
-            classified_turns=session.classified_turns + len(messages),
-            classified_by=record.made_by,
-            mood_delta=record.deltas.mood,
-            connection_delta=record.deltas.connection,
-            attunement_delta=record.deltas.attunement,
-        )
-    )
+    tx.put(_classified(session, record, len(messages)))
     summary = write_summary(
         deps,
         tx,
@@ -259,22 +246,7 @@ def _write(
         persona=session.persona,
         session_id=session.id,
     )
-    said = {message.id: message.at for message in messages}
-    points = [
-        KeyPoint(
-            id=deps.ids("kpt", now),
-            session_id=session.id,
-            type=point.type,
-            content=point.content,
-            created_at=said.get(point.message_id or "", now),
-            persona=session.persona,
-            valence=point.valence,
-            weight=point.weight,
-            message_id=point.message_id,
-            trust=point.trust,
-        )
-        for point in record.points
-    ]
+    points = _points(deps, session, messages, record, now)
     tx.put(*points)
     index(deps, tx, points, now)
     _move_state(deps, tx, session, _net(net, record, prior), now)
@@ -290,6 +262,42 @@ def _write(
         made_by=record.made_by,
         turns=summary.message_count,
     )
+
+
+def _classified(session: Session, record: Record, turns: int) -> Session:
+    """The session with what it was found to be, and so many more of its turns classified."""
+    return evolve(
+        session,
+        headline=record.headline,
+        detailed_summary=record.detailed_summary,
+        diary_entry=record.diary_entry,
+        thinking_highlights=record.thinking_highlights,
+        classified_turns=session.classified_turns + turns,
+        classified_by=record.made_by,
+        mood_delta=record.deltas.mood,
+        connection_delta=record.deltas.connection,
+        attunement_delta=record.deltas.attunement,
+    )
+
+
+def _points(deps: Deps, session: Session, messages: list[Message], record: Record, now: datetime) -> list[KeyPoint]:
+    """Key points, each as of when it was said."""
+    said = {message.id: message.at for message in messages}
+    return [
+        KeyPoint(
+            id=deps.ids("kpt", now),
+            session_id=session.id,
+            type=point.type,
+            content=point.content,
+            created_at=said.get(point.message_id or "", now),
+            persona=session.persona,
+            valence=point.valence,
+            weight=point.weight,
+            message_id=point.message_id,
+            trust=point.trust,
+        )
+        for point in record.points
+    ]
 
 
 def _draft(record: Record, messages: list[Message], prior: Summary | None, note: str | None) -> Draft:

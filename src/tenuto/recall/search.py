@@ -60,30 +60,30 @@ def recall(
     wanted = request.filters
     if wanted.speaker is not None:
         wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
-    names = _names(request.text)
+    asked = request.text
     request = replace(request, filters=wanted, text=_first_person(deps, scope, request.text))
     vector, notes = _embed_query(deps, request.text)
     with deps.store.reading(scope.user) as reader:
         index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
         waiting = _waiting(deps, reader, index, notes) if vector is not None else {}
         if not waiting:
-            return _search(deps, scope, request, names, index, vector, reader, notes)
+            return _search(deps, scope, request, asked, index, vector, reader, notes)
     _catch_up(deps, index, waiting, notes)
     with deps.store.reading(scope.user) as reader:
-        return _search(deps, scope, request, names, index, vector, reader, notes)
+        return _search(deps, scope, request, asked, index, vector, reader, notes)
 
 
 def _search(
     deps: Deps,
     scope: Scope,
     request: Request,
-    names: list[str],
+    asked: str,
     index: UserIndex,
     vector: Floats | None,
     reader: Reader,
     notes: list[str],
 ) -> Recalled:
-    found = _Search(deps, scope, request, names, index, vector)
+    found = _Search(deps, scope, request, asked, index, vector)
     allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
     if not allowed.any():
         return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
@@ -154,10 +154,10 @@ def _names(text: str) -> list[str]:
 
 
 class _Search:
-    """One request on one view of the index."""
+    """One request on one view of the index. ``asked`` is its text as it came, before the user's name became "I"."""
 
     def __init__(
-        self, deps: Deps, scope: Scope, request: Request, names: list[str], index: UserIndex, vector: Floats | None
+        self, deps: Deps, scope: Scope, request: Request, asked: str, index: UserIndex, vector: Floats | None
     ) -> None:
         self.fading = deps.policy.fading
         self.request, self.policy = request, deps.policy.recall
@@ -165,7 +165,7 @@ class _Search:
         self.tokens = query_tokens(request.text)
         key = deps.vault.index_key(scope.user)
         now = deps.clock()
-        names = names if self.view.speakers else []
+        names = _names(asked) if self.view.speakers else []
         self.query = Query(_hashes(self.tokens, key), _hashes(names, key), vector, span(request.text, now))
         self.now = about_now(request.text)
         wanted = request.filters

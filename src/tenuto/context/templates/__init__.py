@@ -46,7 +46,9 @@ class Templates:
         """The template with its fields replaced; what an empty field leaves behind is closed up."""
         text, fields = self._parts[name]
         filled = text % tuple([values[field] for field in fields])
-        return filled if name == "line" else _GAP.sub("\n\n", filled).strip("\n")
+        if "\n\n\n" in filled and name != "line":
+            filled = _GAP.sub("\n\n", filled)
+        return filled if name == "line" else filled.strip("\n")
 
 
 def _split(text: str) -> tuple[str, tuple[str, ...]]:
