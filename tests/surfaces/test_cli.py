@@ -93,6 +93,7 @@ def test_remember_list_forget_and_bring_back(run: Callable[..., Result]):
     assert "cashews" in run("forget", kept["memory"]["id"], "--undo", "-u", "ana").output
     assert "cashews" in run("memories", "-u", "ana").output
     assert run("memories", "-u", "nobody").output == "Nothing is known.\n"
+    assert run("confirm", kept["memory"]["id"], "-u", "ana").output == "confirmed: Theo is allergic to cashews\n"
     missing = run("forget", "mem_none", "-u", "ana").exception
     assert isinstance(missing, TenutoError) and missing.code == "not_found"
 
