@@ -3,7 +3,8 @@
 Processor time on a file in memory and with an embedder of words: neither the disk, nor the encoder, nor whatever else
 the machine does drowns what is measured. Each kind of job is timed on its own; ``jobs`` is what leasing and finishing
 them takes. Beside every night's work a fixed piece of work is timed: a busy machine slows both, so the last lines say
-how much dearer the last step is than the first as measured, and as compared with that piece.
+how much dearer the last step is than the first as measured, and as compared with that piece. What no load can change
+stands there too: the rows that were read from the file, and the entries that the index in memory took.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 from tests.flows.talk import days, line
 from tests.flows.world import START, Clock, WordEmbedder
@@ -28,9 +30,12 @@ import tenuto
 from tenuto.deps import Deps
 from tenuto.handlers import HANDLERS
 from tenuto.jobs import Handler, Runner
+from tenuto.recall.index import UserIndex
 from tenuto.records.conversation import Summary
 from tenuto.records.memory import Memory
-from tenuto.records.operations import Job
+from tenuto.records.operations import EntryRows, Job
+from tenuto.storage.engine import Row
+from tenuto.storage.sqlite import SqliteConnection
 
 Day = tuple[datetime, list[tuple[datetime, str, str]]]
 
@@ -42,12 +47,15 @@ class Step:
     observed: list[float] = field(default_factory=list)
     worked: float = 0.0
     fixed: list[float] = field(default_factory=list)
+    rows: int = 0
+    entries: int = 0
     by_kind: Counter[str] = field(default_factory=Counter)
 
 
 def cost(messages: int, step: int, *, endless: bool = False) -> None:
     """Print a row for every ``step`` messages: of daily talk, or of one session that never ends."""
     clock, spent = Clock(), Step()
+    _counting(spent)
     rows: list[dict[str, float]] = []
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as place:
         store = tenuto.open(f"{place}/cost.db", clock=clock, embedder=WordEmbedder(), background=False)
@@ -68,13 +76,28 @@ def cost(messages: int, step: int, *, endless: bool = False) -> None:
             spent.fixed.append(_fixed())
             if len(spent.observed) >= step:
                 rows.append(_row(store, said, spent))
-                spent.observed, spent.worked, spent.fixed = [], 0.0, []
+                spent.observed, spent.worked, spent.fixed, spent.rows, spent.entries = [], 0.0, [], 0, 0
                 spent.by_kind.clear()
             if said >= messages:
                 break
         runner.stop()
         store.close()
     _summary(rows)
+
+
+def _counting(spent: Step) -> None:
+    rows, take = SqliteConnection.rows, UserIndex.take
+
+    def counted(connection: SqliteConnection, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
+        found = rows(connection, sql, parameters)
+        spent.rows += len(found)
+        return found
+
+    def taken(index: UserIndex, entries: EntryRows, gone: Iterable[str] = ()) -> None:
+        spent.entries += len(entries)
+        take(index, entries, gone)
+
+    SqliteConnection.rows, UserIndex.take = counted, taken  # type: ignore[method-assign]
 
 
 def _timed(kind: str, handler: Handler, spent: Step) -> Handler:
@@ -124,11 +147,13 @@ def _row(store: tenuto.Tenuto, said: int, spent: Step) -> dict[str, float]:
     kinds["jobs"] = spent.worked * per - sum(kinds.values())
     row = {"observe": statistics.median(spent.observed) * 1e3, "background": spent.worked * per, **kinds}
     row["fixed"] = statistics.mean(spent.fixed) * 1e3
+    row["rows"], row["entries"] = spent.rows / len(spent.observed), spent.entries / len(spent.observed)
     print(
         f"{said:>7,} messages, {memories:,} memories, {summaries:,} summaries: observe {row['observe']:.2f} ms "
         f"(p95 {most * 1e3:.2f}), background {row['background']:.2f} ms per message\n        "
         + "  ".join(f"{kind} {cost:.2f}" for kind, cost in kinds.items())
-        + f"; the fixed work {row['fixed']:.2f}",
+        + f"; the fixed work {row['fixed']:.2f}\n        "
+        f"{row['rows']:.1f} rows read and {row['entries']:.2f} entries taken per message",
         flush=True,
     )
     return row
@@ -146,3 +171,4 @@ def _summary(rows: list[dict[str, float]]) -> None:
             f"background {last['background'] / first['background'] / by:.2f}, "
             f"without the digest {rest[-1] / rest[0] / by:.2f}"
         )
+    print(f"rows read {last['rows'] / first['rows']:.2f}, entries taken {last['entries'] / first['entries']:.2f}")

@@ -99,17 +99,18 @@ def select_sql(
     if limit is not None and not isinstance(limit, int):
         raise InputError(f"'limit' takes a whole number, not {limit!r:.50}.", code="limit_invalid")
     condition, parameters = where_sql(table, where, vault, user)
-    sql = _listing(table, condition, order, limit=None if limit is None else int(limit), paged=after is not None)
+    sql = _listing(table, condition, order, limited=limit is not None, paged=after is not None)
     if after is not None:
         column = table.column(order.removeprefix("-"))
         parameters["after"] = _value(after[0], column, table, vault, user)
         parameters["after_id"] = row_id(str(after[1]), table, vault, user)
+    if limit is not None:
+        parameters["limit"] = limit
     return sql, parameters
 
 
 @lru_cache(maxsize=1024)
-def _listing(table: Table, condition: str, order: str, *, limit: int | None, paged: bool) -> str:
-    """The limit is part of the text: given as a parameter, SQLite plans the statement anew at every call."""
+def _listing(table: Table, condition: str, order: str, *, limited: bool, paged: bool) -> str:
     descending = order.startswith("-")
     column = table.column(order.removeprefix("-"))
     direction = "DESC" if descending else "ASC"
@@ -123,4 +124,4 @@ def _listing(table: Table, condition: str, order: str, *, limit: int | None, pag
         nulls = " NULLS LAST" if column.nullable else ""
         by = f"{quoted(column.name)} {direction}{nulls}, {by}"
     sql = f"SELECT {columns(table)} FROM {table.name} WHERE {condition} ORDER BY {by}"
-    return sql if limit is None else f"{sql} LIMIT {limit:d}"
+    return f"{sql} LIMIT :limit" if limited else sql

@@ -22,6 +22,8 @@ from tenuto.storage import migrate, planning
 from tenuto.storage.engine import Connection, Row
 
 BUSY_MILLISECONDS = 20_000
+STATEMENTS = 256
+"""Statements that a connection keeps planned, a few kilobytes each."""
 PAGE_BYTES = 8192
 """A row with a vector of 384 float16 fits into a leaf without spilling."""
 
@@ -181,7 +183,7 @@ class SqliteEngine:
 
     def _connect(self) -> SqliteConnection:
         with translated(self.path):
-            raw = apsw.Connection(str(self.path))
+            raw = apsw.Connection(str(self.path), statementcachesize=STATEMENTS)
             raw.set_busy_timeout(BUSY_MILLISECONDS)
             raw.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             raw.execute("PRAGMA journal_mode = WAL").fetchall()

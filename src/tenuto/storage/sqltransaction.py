@@ -23,7 +23,7 @@ from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
 from tenuto.storage.vectors import Matrix
 
 T = TypeVar("T")
-CHUNK = 500
+CHUNK = 512
 """Ids in one statement."""
 
 
@@ -52,11 +52,10 @@ class SqlReader:
     def get_many(self, type_: type[T], ids: Sequence[str]) -> dict[str, T]:
         table, found = table_of(type_), {}
         for start in range(0, len(ids), CHUNK):
-            part = ids[start : start + CHUNK]
-            names = {f"i{n}": row_id(id, table, self._vault, self._user) for n, id in enumerate(part)}
-            marks = ", ".join(f":{name}" for name in names)
-            sql = f"SELECT {queries.columns(table)} FROM {table.name} WHERE user_id = :user AND id IN ({marks})"
-            for row in self._connection.rows(sql, {"user": self._user, **names}):
+            part = [row_id(id, table, self._vault, self._user) for id in ids[start : start + CHUNK]]
+            sql, names = queries.by_ids(table, len(part))
+            part += part[-1:] * (len(names) - len(part))
+            for row in self._connection.rows(sql, {"user": self._user, **dict(zip(names, part, strict=True))}):
                 record = self._decode(row, table)
                 found[record.id] = record
         return found

@@ -148,5 +148,11 @@ def test_a_folder_of_templates_that_does_not_exist_is_a_clear_error(tmp_path):
         templates.load(str(tmp_path / "nowhere"))
 
 
+def test_percent_signs_and_braces_of_a_template_stay(tmp_path):
+    (tmp_path / "line.md").write_text("100 % {{sure}} %s: {text} ({date}, {trust})", encoding="utf-8")
+    filled = templates.load(str(tmp_path)).fill("line", date="d", trust="t", text="50 % {date} %s")
+    assert filled == "100 % {sure} %s: 50 % {date} %s (d, t)"
+
+
 def test_no_field_is_filled_twice():
     assert TEXTS.fill("line", date="d", trust="t", text="{date}") == "- [d, t] {date}"
