@@ -40,7 +40,13 @@ MESSAGES = st.builds(
     st.none() | TEXT,
     st.floats(0, 10),
     st.dictionaries(
-        TEXT, st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | TEXT, max_size=3
+        TEXT,
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**53), 2**53)
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | TEXT,
+        max_size=3,
     ),
 )
 MEMORIES = st.builds(

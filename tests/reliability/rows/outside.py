@@ -226,7 +226,7 @@ def jumping(work: Work) -> Measured:
             clock.advance(seconds=31)
             clock.now -= jump
             clock.advance(seconds=31)
-            store.settle(timeout=5)
+            store.settle(timeout=120)
             with store.deps.store.reading(user) as reader:
                 found = [message.id for message in reader.find(Message, order="seq")]
             purged += len(set(kept) - set(found))
