@@ -41,7 +41,7 @@ _FUTURE = re.compile(
 _CLOCK = re.compile(
     r"\b(?:at|by|from|around|about|until|@)?\s*(?:(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)\s*(?P<ap>[ap]\.?m\.?)?|"
     r"(?P<h2>1[0-2]|0?[1-9])\s*(?P<ap2>[ap]\.?m\.?)|"
-    r"(?<=at )(?P<h3>1[0-2]|[1-9])(?: o'clock)?(?![\d:/%.]|\s*(?:percent|years|months|people|kg|miles|km|"
+    r"(?<=at )(?P<h3>1[0-2]|[1-9])(?: o'clock)?(?![\d:/%]|\.\d|\s*(?:percent|years|months|people|kg|miles|km|"
     r"dollars)))(?=\W|$)",
     re.I,
 )

@@ -141,3 +141,8 @@ def test_a_noun_is_no_second_task():
 def test_an_assistants_question_for_later_binds_it():
     draft = find(classify("I'll ask you about Mia's sleep next week."), AT, by_assistant=True)
     assert draft is not None and draft.by == "assistant" and draft.due is not None
+
+
+def test_an_hour_at_the_end_of_the_sentence_is_heard():
+    (draft,) = find_all(classify("I need to call the dentist on Friday at 10."), AT)
+    assert draft.content == "Call the dentist" and draft.due == datetime(2024, 5, 17, 10, tzinfo=UTC)
