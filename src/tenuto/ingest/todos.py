@@ -264,8 +264,8 @@ def action_of(value: str, recurrence: str | None) -> str:
             r"(?:morning|evening|afternoon|night))?|tmrw|this (?:week|weekend|month|morning|afternoon|evening|"
             r"year)|next (?:week|weekend|month|year|\w+day)|"
             r"(?:mon|tues|wednes|thurs|fri|satur|sun)day(?: (?:morning|evening|afternoon|night))?|end of "
-            r"(?:the )?(?:day|week|month|year)|\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)|\d{1,2}:\d\d|(?<=at )\d{1,2}|(?:a|an|one|two|"
-            r"three|four|five|six|\d+) (?:minute|hour|day|week|month)s?|"
+            r"(?:the )?(?:day|week|month|year)|\d{1,2}(?::\d\d)? ?(?:[ap]\.?m\.?)|\d{1,2}:\d\d|(?<=at )\d{1,2}|"
+            r"(?:a|an|one|two|three|four|five|six|\d+) (?:minute|hour|day|week|month)s?|"
             r"(?:january|february|march|april|may|june|july|august|september|october|november|december) "
             r"\d{1,2}(?:st|nd|rd|th)?|\d{1,2}(?:st|nd|rd|th)|later|soon|asap|as well|too|now|again)[ .,!]*$",
             "",
