@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
@@ -142,12 +143,14 @@ def injections(work: Work) -> Measured:
 
 @injections.control("values that are written into the SQL")
 def concatenated(work: Work) -> Measured:
-    compare = conditions._one
+    honest = conditions.where_sql
 
-    def careless(table: Any, condition: Any, name: str, vault: Any, user: str) -> Any:
-        if condition.op == "=" and isinstance(condition.value, str):
-            return f"{condition.column} = '{condition.value}'", {}
-        return compare(table, condition, name, vault, user)
+    def careless(table: Any, where: Any, vault: Any, user: str) -> Any:
+        sql, parameters = honest(table, where, vault, user)
+        for number, condition in enumerate(where):
+            if condition.op == "=" and isinstance(condition.value, str):
+                sql = re.sub(rf":w{number}\b", lambda _, said=condition.value: f"'{said}'", sql)
+        return sql, parameters
 
-    with mock.patch.object(conditions, "_one", careless):
+    with mock.patch.object(conditions, "where_sql", careless):
         return inject_into(work.part(400, "sql"), str(work.folder / "tenuto.db"))
