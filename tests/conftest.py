@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,8 +9,14 @@ from hypothesis import HealthCheck, settings
 
 from tests import servers
 
-# Machines differ and are shared: how long an example takes says nothing about whether it is right.
-settings.register_profile("tenuto", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Machines differ and are shared: how long an example takes says nothing about whether it is right. The examples are the
+# same in every run of the same code; TENUTO_TEST_RANDOM=1 looks for new ones.
+settings.register_profile(
+    "tenuto",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=not os.environ.get("TENUTO_TEST_RANDOM"),
+)
 settings.load_profile("tenuto")
 
 

@@ -195,6 +195,7 @@ def test_control_c_stops_the_answer_and_then_the_chat(served, upstream, tmp_path
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ["TERM"] = "dumb"
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell may have started this run with Ctrl-C ignored
         command = [sys.executable, "-m", "tenuto", "--db", str(tmp_path / "chat.db"), "chat", "--model", model]
         os.execv(sys.executable, command)
     screen = Screen(terminal)
@@ -246,4 +247,4 @@ def leave(pid: int, screen: Screen, seconds: float = 60) -> int:
                 return os.waitstatus_to_exitcode(status)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    raise AssertionError("the chat did not end")
+    raise AssertionError(f"the chat did not end: {screen.shown[-500:]!r}")

@@ -75,11 +75,16 @@ def moment(value: Any, zone: tzinfo = UTC) -> datetime | None:
     return found if found >= EARLIEST else None
 
 
+def _named_zone(name: str | None, offset: int | None) -> int | None:
+    """A zone by its offset; a name that nobody knows is none, which dateutil would warn about."""
+    return 0 if offset is None and name in ("UTC", "GMT", "Z") else offset
+
+
 def _from_text(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text.replace(" UTC", "+00:00"))
     except ValueError:
-        return dateutil_parser.parse(text)
+        return dateutil_parser.parse(text, tzinfos=_named_zone)
 
 
 def tidy(value: Any) -> str:

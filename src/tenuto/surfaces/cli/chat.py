@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from types import FrameType
 
 import click
 from rich.console import Console
@@ -54,22 +51,6 @@ def chat(
         memory = store.user(user, persona=persona, channel=channel)
         talk = Terminal(Chat(store=store, memory=memory, budget=budget, private=private))
         talk.run()
-
-
-@contextlib.contextmanager
-def _noted() -> Iterator[threading.Event]:
-    """Ctrl-C is noted as well as raised: raised while a destructor runs, Python would drop it."""
-    pressed = threading.Event()
-
-    def note(number: int, frame: FrameType | None) -> None:
-        pressed.set()
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 class Terminal:
@@ -133,11 +114,8 @@ class Terminal:
     def _turn(self, text: str) -> None:
         pieces = self._chat.answer(text)
         try:
-            with _noted() as pressed:
-                for piece in pieces:
-                    self._console.print(Text(piece), end="", soft_wrap=True)
-                    if pressed.is_set():
-                        raise KeyboardInterrupt
+            for piece in pieces:
+                self._console.print(Text(piece), end="", soft_wrap=True)
         except KeyboardInterrupt:
             pieces.close()  # type: ignore[attr-defined]
             self._console.print(Text(" (stopped)", style="dim"), end="")
