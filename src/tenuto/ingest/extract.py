@@ -25,7 +25,6 @@ from tenuto.ingest.consent import Consent, Wish, wishes, without_privacy
 from tenuto.ingest.entities import EMPTY, SELF, Mention, Registry, mentions, slug
 from tenuto.ingest.extraction import (
     Extraction,
-    Speaker,
     Unkept,
     capped,
     looks_pasted,
@@ -87,8 +86,7 @@ def extract(
     """What a message proposes, by the rules. ``before`` is the person whom the message before spoke of last."""
     if message.role is Role.ASSISTANT:
         return promises(message, zone)
-    reading = _Reading(message, policy, registry, speaker_of(message, own_names), zone, before)
-    reading.own_names = own_names
+    reading = _Reading(message, policy, registry, own_names, zone, before)
     sentences = read(message.content)
     reading.pasted = looks_pasted(sentences)
     for position, sentence in enumerate(sentences):
@@ -114,11 +112,13 @@ class _Reading:
         message: Message,
         policy: MemoryPolicy,
         registry: Registry,
-        speaker: Speaker,
+        own_names: frozenset[str],
         zone: tzinfo | None,
         before: Mention | None,
     ) -> None:
+        speaker = speaker_of(message, own_names)
         self.message, self.policy, self.registry, self.speaker, self.zone = message, policy, registry, speaker, zone
+        self.own_names = own_names
         self.lexicons: tuple[Lexicon, ...] = lexicons(policy.lexicons)
         own = message.role is Role.USER and message.trust is not Trust.EXTERNAL
         asked = wishes(message.content) if own else []
@@ -132,7 +132,6 @@ class _Reading:
         self.unkept: list[Unkept] = []
         self.skipped: Counter[str] = Counter()
         self.last_person = before
-        self.own_names: frozenset[str] = frozenset()
         self.following = ""
         self.pasted = False
 
