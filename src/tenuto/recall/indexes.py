@@ -96,7 +96,9 @@ class Indexes:
 
     def _slot(self, user: str) -> _Slot:
         with self._lock:
-            slot = self._slots.setdefault(user, _Slot())
+            slot = self._slots.get(user)
+            if slot is None:
+                slot = self._slots[user] = _Slot()
             self._slots.move_to_end(user)
             return slot
 
