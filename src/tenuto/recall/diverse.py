@@ -83,8 +83,7 @@ def held(text: str) -> Held:
 
 
 def _alike(one: Held, other: Held) -> bool:
-    few, many = sorted((len(one), len(other)))
-    if few < ALIKE * many:
+    if len(one) < ALIKE * len(other) or len(other) < ALIKE * len(one):
         return False
     common = len(one & other)
-    return common >= ALIKE * (few + many - common)
+    return common >= ALIKE * (len(one) + len(other) - common)

@@ -61,6 +61,8 @@ class Indexes:
             if index is None or gone is None or self._outdated(slot, index, user, model, dimension):
                 index, gone = UserIndex(model, dimension), []
                 slot.created_at, slot.epoch, slot.seen = user.created_at, -1, -1
+            elif (user.seq, user.epoch) == (slot.seen, slot.epoch):
+                return index
             if user.seq > slot.seen:
                 self._read(reader, index, gone)
                 slot.seen = user.seq

@@ -41,6 +41,8 @@ from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
 from tenuto.text import words
 
+ROUNDING = 1e-4
+"""Far more than what adding in single precision, by which rows are ordered, can lose of a score."""
 LONGEST_CHAIN = 8
 """How often a memory may have been superseded before what is true now is given up."""
 
@@ -213,16 +215,17 @@ class _Search:
         candidates = self._pass(reader, signals, pool[~said])
         replaced = self._replaced(reader, signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
+        more, doubt = 2 * step, 0.0
         if not (candidates or self.now):
-            # Among messages alone nothing but a repetition can change their order: few more than wanted will do.
-            step = self.request.limit + self.request.limit // 4 + 1
+            # Among messages alone nothing but a repetition can change their order: as many as wanted mostly do.
+            step, more, doubt = self.request.limit, self.request.limit // 4 + 1, ROUNDING
         while True:
             some, messages = messages[:step], messages[step:]
             candidates += self._pass(reader, signals, some)
             ranked = scoring.score(candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling)
             if len(messages):
                 # What was not read yet cannot be better than its promise: the order holds down to there.
-                promise = signals.promise(messages[0])
+                promise = signals.promise(messages[0]) + doubt
                 ranked = [one for one in ranked if one.score >= promise]
             if self.now:
                 ranked = self._newest_first(ranked)
@@ -231,7 +234,7 @@ class _Search:
             kept = distinct(ranked, self.request.limit, self.held)
             if len(kept) == self.request.limit or not len(messages):
                 return kept
-            step *= 2
+            step, more = more, 2 * more
 
     def _pass(self, reader: Reader, signals: Signals, rows: Places) -> list[Candidate]:
         """Read the records of some rows and ask the gate for each."""
