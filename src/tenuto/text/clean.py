@@ -37,7 +37,7 @@ def name(value: object, limits: Limits, *, what: str) -> str:
         raise InputError(f"The {what} {checked!r} begins or ends with white space.", code="name_invalid")
     if len(checked) > limits.name_length:
         raise InputError(f"The {what} is longer than {limits.name_length} characters.", code="name_too_long")
-    if any(unicodedata.category(char) == "Cc" for char in checked):
+    if not checked.isprintable() and any(unicodedata.category(char) == "Cc" for char in checked):
         raise InputError(f"The {what} {checked!r} holds a control character.", code="name_invalid")
     return checked
 

@@ -25,6 +25,7 @@ from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.answers import conditional, problems
+from tenuto.surfaces.http.crew import Crew
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import replayed
 from tenuto.user import UserMemory
@@ -56,10 +57,10 @@ async def admit(request: Request, need: Need, named: str | None, *, about_user: 
 
 
 async def _limit(request: Request, key: ApiKey, user: str | None) -> None:
-    policy = request.app.state.store.deps.policy.server
-    asked = [(f"key:{key.id}", Bucket(policy.key_rate, policy.key_burst))]
+    by_key, by_user = request.app.state.buckets
+    asked = [(f"key:{key.id}", by_key)]
     if user is not None:
-        asked.append((f"user:{user}", Bucket(policy.user_rate, policy.user_burst)))
+        asked.append((f"user:{user}", by_user))
     seconds = await wait(request.app.state.limiter, asked)
     if seconds > 0:
         raise too_many(seconds)
@@ -120,8 +121,10 @@ class GuardedRoute(APIRoute):
             except (ValueError, RecursionError, ClientDisconnect):
                 return await inner(request)
             person = await _person(request, request.state.user)
-            work = partial(contextvars.copy_context().run, endpoint, person, body)
-            response: Response = await asyncio.get_running_loop().run_in_executor(request.app.state.threads, work)
+            crew: Crew | None = request.app.state.crew
+            if crew is None:  # the application is called without having been started
+                return await asyncio.to_thread(endpoint, person, body)
+            response: Response = await crew.run(partial(contextvars.copy_context().run, endpoint, person, body))
             return response
 
         return direct
