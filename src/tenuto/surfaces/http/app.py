@@ -29,6 +29,7 @@ from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.crew import Crew
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
+from tenuto.surfaces.http.lane import Lane
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
 from tenuto.surfaces.http.verbs import (
@@ -128,6 +129,7 @@ def create_app(
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    app.add_middleware(Lane, routes=app.router.routes)
     app.add_middleware(Guard, door=door, policy=policy, limiter=limits, hosts=hosts)
     app.add_middleware(Watch, metrics=metrics)
     return app

@@ -13,7 +13,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-
 HELD = 64 * 1024
 """Bytes that are held back at most."""
 
