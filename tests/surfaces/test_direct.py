@@ -30,13 +30,6 @@ def test_the_short_way_of_a_route_answers_as_the_long_one(server: Served, name: 
 
 
 ODD_PATHS = ("users//recall", "users/a%2Fb/recall", "users/%00/recall", "users/~!/recall", "users/ana/recall/", "users")
-    "users//recall",
-    "users/a%2Fb/recall",
-    "users/%00/recall",
-    "users/~!/recall",
-    "users/ana/recall/",
-    "users/a",
-)
 
 
 @pytest.mark.parametrize("path", ODD_PATHS)
