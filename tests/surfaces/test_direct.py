@@ -27,3 +27,16 @@ def test_the_short_way_of_a_route_answers_as_the_long_one(server: Served, name: 
         assert [hit["id"] for hit in short.json()["hits"]] == [hit["id"] for hit in long.json()["hits"]]
     else:
         assert short.json() == long.json() and 400 <= short.status_code < 500
+
+
+ODD_PATHS = ("users//recall", "users/a%2Fb/recall", "users/%00/recall", "users/~!/recall", "users/ana/recall/", "users")
+
+
+@pytest.mark.parametrize("path", ODD_PATHS)
+def test_odd_paths_get_the_same_answer_both_ways(server: Served, path: str) -> None:
+    """The content type with a parameter sends the same request the long way."""
+    body, plain = b'{"query": "tea"}', server.headers(content_type="application/json")
+    short = server.client.post(f"/api/{path}", content=body, headers=plain)
+    plain["content-type"] = "application/json; charset=utf-8"
+    long = server.client.post(f"/api/{path}", content=body, headers=plain)
+    assert (short.status_code, short.json()) == (long.status_code, long.json()) and short.status_code >= 400

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from tenuto.records.access import Replay
+from tenuto.surfaces.http import names
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
 from tenuto.surfaces.http.watch import Metrics
@@ -55,6 +56,14 @@ def test_filters_choose_and_unknown_ones_are_refused(server: Served) -> None:
     assert [row["content"] for row in found] == ["by mail"]
     assert server.get("/api/users/ana/messages?colour=red").status_code == 422
     assert server.get("/api/users/ana/memories?status=nice").status_code == 422
+
+
+def test_a_user_who_cannot_be_leaves_nothing_behind(server: Served) -> None:
+    """An idempotency key is noted for the user before the verb is called: not for an id that no user can have."""
+    for name in ("x" * 300, "bell\x07", " blank "):
+        answer = server.post(f"/api/users/{names.write(name)}/observe", {"text": "hello"}, idempotency_key="once")
+        assert answer.status_code == 422 and answer.json()["code"].startswith("name_"), name
+    assert server.store.users() == []
 
 
 def test_an_idempotency_key_does_the_work_once(server: Served) -> None:

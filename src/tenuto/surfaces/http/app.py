@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,12 @@ from tenuto.access.door import Door
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
 from tenuto.identity.link import Courier
-from tenuto.providers.limits import Limiter, LocalLimiter
+from tenuto.providers.limits import Bucket, Limiter, LocalLimiter
 from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
+from tenuto.surfaces.http.crew import Crew
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
+from tenuto.surfaces.http.lane import Lane
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
 from tenuto.surfaces.http.verbs import (
@@ -89,6 +90,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         feed = app.state.feed = events.Feed(store, metrics)
         loop = asyncio.get_running_loop()
+        app.state.crew = crew = Crew(THREADS, loop)
 
         def recheck() -> None:
             loop.call_soon_threadsafe(feed.recheck)
@@ -105,20 +107,21 @@ def create_app(
             metrics.leave()
             door.on_forget = lambda: None
             feed.stop()
+            app.state.crew = None
+            crew.close()
 
     app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
         redirect_slashes=False,
     )  # fmt: skip
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
+    policy = store.deps.policy.server
+    app.state.buckets = (Bucket(policy.key_rate, policy.key_burst), Bucket(policy.user_rate, policy.user_burst))
     app.state.uploads = 0
-    app.state.threads = ThreadPoolExecutor(THREADS, "tenuto-http")
+    app.state.crew = None
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
-    for routes in ROUTERS:
-        app.include_router(routes)
-    app.include_router(pages.routes)
-    app.include_router(actions.routes)
-    app.include_router(removal.routes)
+    for routes in (*ROUTERS, pages.routes, actions.routes, removal.routes):
+        app.router.routes.extend(routes.routes)  # including a router would have each request look for its route twice
     if mcp is not None:
         app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
     if proxy is not None:
@@ -126,7 +129,8 @@ def create_app(
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
-    app.add_middleware(Guard, door=door, policy=store.deps.policy.server, limiter=limits, hosts=hosts)
+    app.add_middleware(Lane, routes=app.router.routes)
+    app.add_middleware(Guard, door=door, policy=policy, limiter=limits, hosts=hosts)
     app.add_middleware(Watch, metrics=metrics)
     return app
 

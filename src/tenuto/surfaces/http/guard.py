@@ -20,7 +20,6 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.access.door import Door
@@ -52,6 +51,7 @@ HEADERS = {
     ),
 }
 
+Sent = dict[str, list[str]]
 _RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 
@@ -71,13 +71,15 @@ class Guard:
         self._policy = policy
         self._limiter = limiter
         self._hosts = frozenset(host.lower() for host in hosts)
+        self._by_address = Bucket(policy.address_rate, policy.address_burst)
+        self._by_failure = Bucket(policy.failure_rate, policy.failure_burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        headers = _sent(scope)
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(key=None, secret=None, csrf=None, user=None)
         hardened = _hardened(send)
@@ -95,24 +97,24 @@ class Guard:
         with acting(_actor(scope, state["key"])):
             await self.app(scope, _Body(receive, *allowance).receive, hardened)
 
-    def _check_host(self, headers: Headers) -> None:
-        hosts = headers.getlist("host")
+    def _check_host(self, headers: Sent) -> None:
+        hosts = headers.get("host", ())
         if len(hosts) != 1 or _name(hosts[0]) not in self._hosts:
             raise Refused(
                 421, "host_refused", "This server does not answer to that host name: see 'tenuto serve --name'."
             )
 
-    def _check_origin(self, scope: Scope, headers: Headers) -> None:
+    def _check_origin(self, scope: Scope, headers: Sent) -> None:
         """Same origin, down to the port; a link that is followed from elsewhere may only read a page."""
-        navigation = scope["method"] in SAFE and headers.get("sec-fetch-mode") == "navigate"
-        origins = headers.getlist("origin")
-        if origins and not (len(origins) == 1 and _same_origin(origins[0], headers["host"])):
+        navigation = scope["method"] in SAFE and _first(headers, "sec-fetch-mode") == "navigate"
+        origins = headers.get("origin", ())
+        if origins and not (len(origins) == 1 and _same_origin(origins[0], headers["host"][0])):
             raise Refused(403, "origin_refused", "Requests from other sites are not answered.")
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none") and not navigation:
+        if _first(headers, "sec-fetch-site", "same-origin") not in ("same-origin", "none") and not navigation:
             raise Refused(403, "origin_refused", "Requests from other sites are not answered.")
 
-    def _check_length(self, headers: Headers, most: int) -> None:
-        length = headers.get("content-length", "0")
+    def _check_length(self, headers: Sent, most: int) -> None:
+        length = _first(headers, "content-length", "0")
         if not length.isascii() or not length.isdigit() or int(length) > most:
             raise Refused(413, "body_too_large", f"A body has at most {most:,} bytes.")
 
@@ -123,12 +125,11 @@ class Guard:
         return self._policy.body_bytes, self._policy.body_wait
 
     async def _check_address(self, scope: Scope) -> None:
-        bucket = Bucket(self._policy.address_rate, self._policy.address_burst)
-        seconds = await wait(self._limiter, [(f"address:{_address(scope)}", bucket)])
+        seconds = await wait(self._limiter, [(f"address:{_address(scope)}", self._by_address)])
         if seconds > 0:
             raise too_many(seconds)
 
-    async def _authenticate(self, scope: Scope, headers: Headers, state: dict[str, Any]) -> None:
+    async def _authenticate(self, scope: Scope, headers: Sent, state: dict[str, Any]) -> None:
         secret, by_cookie = _presented(headers)
         if secret is None:
             return
@@ -138,17 +139,16 @@ class Guard:
             return
         if by_cookie:
             return
-        bucket = Bucket(self._policy.failure_rate, self._policy.failure_burst)
-        seconds = await wait(self._limiter, [(f"failures:{_address(scope)}", bucket)])
+        seconds = await wait(self._limiter, [(f"failures:{_address(scope)}", self._by_failure)])
         if seconds > 0:
             raise too_many(seconds)
         raise Refused(401, "key_invalid", "This key is unknown, expired or revoked.", UNAUTHORISED)
 
-    def _check_csrf(self, scope: Scope, headers: Headers, state: dict[str, Any]) -> None:
+    def _check_csrf(self, scope: Scope, headers: Sent, state: dict[str, Any]) -> None:
         """Forms bring the token in their body (checked by the page); scripts bring it in a header."""
         if state["csrf"] is None or scope["method"] in SAFE or _is_form(headers):
             return
-        if not hmac.compare_digest(headers.get(CSRF_HEADER, "").encode(), state["csrf"].encode()):
+        if not hmac.compare_digest(_first(headers, CSRF_HEADER).encode(), state["csrf"].encode()):
             raise Refused(403, "csrf_missing", "A signed-in browser sends its form token with every change.")
 
 
@@ -197,16 +197,28 @@ def _hardened(send: Send) -> Send:
     return hardened
 
 
-def _presented(headers: Headers) -> tuple[str | None, bool]:
+def _sent(scope: Scope) -> Sent:
+    """The request's headers by name, each with all that was sent under it."""
+    sent: Sent = {}
+    for name, value in scope["headers"]:
+        sent.setdefault(name.decode("latin-1"), []).append(value.decode("latin-1"))
+    return sent
+
+
+def _first(headers: Sent, name: str, otherwise: str = "") -> str:
+    return headers[name][0] if name in headers else otherwise
+
+
+def _presented(headers: Sent) -> tuple[str | None, bool]:
     """(secret, came as a cookie). A header wins over a cookie; anything but one clean header is no secret."""
-    given = headers.getlist("authorization")
+    given = headers.get("authorization", ())
     if given:
         kind, _, secret = given[0].partition(" ")
         return (secret.strip() if len(given) == 1 and kind.lower() == "bearer" else "malformed"), False
     if "cookie" not in headers:
         return None, True
     try:
-        morsel = SimpleCookie(headers["cookie"]).get(COOKIE)
+        morsel = SimpleCookie(headers["cookie"][0]).get(COOKIE)
     except CookieError:
         return None, True
     return (morsel.value if morsel else None), True
@@ -230,8 +242,8 @@ def _same_origin(origin: str, host: str) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower() and origin.count("/") == 2
 
 
-def _is_form(headers: Headers) -> bool:
-    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
+def _is_form(headers: Sent) -> bool:
+    return _first(headers, "content-type").partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
 
 
 def _address(scope: Scope) -> str:

@@ -7,16 +7,12 @@ for, do they come too often. Only then is the body read and parsed. A route with
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import json
 from collections.abc import Callable, Coroutine
-from functools import partial
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
-from pydantic import BaseModel
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from tenuto.access.decide import Need, permit, subject_of
@@ -27,6 +23,7 @@ from tenuto.surfaces.http import names
 from tenuto.surfaces.http.answers import conditional, problems
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import replayed
+from tenuto.text import clean
 from tenuto.user import UserMemory
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -49,17 +46,19 @@ async def admit(request: Request, need: Need, named: str | None, *, about_user: 
             401, "key_missing", "Send a key: Authorization: Bearer tnk_…", {"WWW-Authenticate": 'Bearer realm="tenuto"'}
         )
     permit(key, need)
-    user = subject_of(key, named) if about_user else None
+    user = None
+    if about_user:
+        user = clean.name(subject_of(key, named), request.app.state.store.deps.policy.limits, what="user id")
     request.state.user = user
     await _limit(request, key, user)
     return user
 
 
 async def _limit(request: Request, key: ApiKey, user: str | None) -> None:
-    policy = request.app.state.store.deps.policy.server
-    asked = [(f"key:{key.id}", Bucket(policy.key_rate, policy.key_burst))]
+    by_key, by_user = request.app.state.buckets
+    asked = [(f"key:{key.id}", by_key)]
     if user is not None:
-        asked.append((f"user:{user}", Bucket(policy.user_rate, policy.user_burst)))
+        asked.append((f"user:{user}", by_user))
     seconds = await wait(request.app.state.limiter, asked)
     if seconds > 0:
         raise too_many(seconds)
@@ -81,7 +80,7 @@ class GuardedRoute(APIRoute):
     """Checks the declared need, then lets FastAPI read the request; keeps and repeats answers; adds entity tags."""
 
     def get_route_handler(self) -> Handler:
-        inner = self._direct(super().get_route_handler())
+        inner = super().get_route_handler()
         extra = self.openapi_extra or {}
         need, about_user = Need(extra["x-needs"]), bool(extra["x-about-user"])
         repeatable, signed = bool(extra.get("x-repeatable")), bool(extra.get("x-signed"))
@@ -100,42 +99,6 @@ class GuardedRoute(APIRoute):
             return conditional(request, await inner(request))
 
         return handler
-
-    def _direct(self, inner: Handler) -> Handler:
-        """The short way for a route that takes a person and a body and nothing else, which is most of what is asked.
-
-        FastAPI works every parameter out anew for every request, which takes as long as a recall. Whatever is not plain
-        (a query, another content type, a body that does not fit) goes the long way, and gets its answer there.
-        """
-        model = _only_body(self.endpoint)
-        if model is None:
-            return inner
-        endpoint, validate = self.endpoint, model.model_validate
-
-        async def direct(request: Request) -> Response:
-            if request.scope["query_string"] or request.headers.get("content-type") != "application/json":
-                return await inner(request)
-            try:
-                body = validate(json.loads(await request.body()))
-            except (ValueError, RecursionError, ClientDisconnect):
-                return await inner(request)
-            person = await _person(request, request.state.user)
-            work = partial(contextvars.copy_context().run, endpoint, person, body)
-            response: Response = await asyncio.get_running_loop().run_in_executor(request.app.state.threads, work)
-            return response
-
-        return direct
-
-
-def _only_body(endpoint: Callable[..., Any]) -> type[BaseModel] | None:
-    """The form of the body of a plain function ``(person, body)`` that answers by itself."""
-    hints = get_type_hints(endpoint, include_extras=True)
-    model = hints.get("body")
-    if asyncio.iscoroutinefunction(endpoint) or list(hints) != ["person", "body", "return"]:
-        return None
-    if hints["person"] != Person or not issubclass(hints["return"], Response):
-        return None
-    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
 def needs(

@@ -1,0 +1,157 @@
+"""The threads that the verbs run in, and as few changes between threads as possible.
+
+A verb is half a millisecond of Python between two waits. A pool that wakes a thread for each and the event loop for
+each answer spends more time on handing the interpreter over than on the verbs. Here the loop first takes in all that
+has arrived, then rests while one thread works through it, and sends the answers together. It rests for ``REST`` at
+most: what takes longer goes on beside it, and what waits behind something slow gets a thread of its own. So no verb
+holds up another one or the loop for longer than that, and many short ones cost little more than a plain call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+REST = 0.002
+"""Seconds that the loop rests at most while a thread is at work."""
+PATIENCE = 0.004
+"""Seconds without progress after which verbs that wait get one more thread."""
+AT_ONCE = 8
+"""Answers after which the loop is told, though there is more to do."""
+
+
+class Crew:
+    """At most ``most`` threads for the verbs of one event loop."""
+
+    def __init__(self, most: int, loop: asyncio.AbstractEventLoop) -> None:
+        self._most, self._loop = most, loop
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
+        self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
+        self._calls: SimpleQueue[bool] = SimpleQueue()
+        self._threads = self._at_work = self._coming = 0
+        self._since: dict[int, float] = {}
+        self._bell = threading.Lock()
+        self._bell.acquire()
+        self._resting = False
+        self._begins = False
+        self._look: asyncio.TimerHandle | None = None
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """What ``work`` returns or raises, from a thread."""
+        answer: asyncio.Future[Any] = self._loop.create_future()
+        self._waiting.append((work, answer))
+        if not self._begins:
+            self._begins = True
+            self._loop.call_soon(self._begin)
+        return await answer
+
+    def close(self) -> None:
+        """Let the threads end, each after what it has at hand."""
+        for _ in range(self._threads):
+            self._calls.put(False)
+
+    # --- on the loop --------------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        """Everything that arrived is in: rest while it is worked through."""
+        self._begins = False
+        with self._lock:
+            rests = self._resting = bool(self._waiting) and self._someone()
+        if rests and not self._bell.acquire(timeout=REST):
+            with self._lock:
+                rung, self._resting = not self._resting, False
+            if rung:
+                self._bell.acquire()
+        self._hand_over()
+        if self._waiting and self._look is None:
+            self._look_again()
+
+    def _someone(self) -> bool:
+        """Whether a thread takes the next verb soon; where all are at something slow, one more is called."""
+        late = time.monotonic() - PATIENCE
+        if self._coming or any(since > late for since in self._since.values()):
+            return True
+        if self._at_work < self._threads:
+            self._calls.put(True)
+        elif self._threads < self._most:
+            self._threads += 1
+            name = f"tenuto-http-{self._threads}"
+            threading.Thread(target=self._member, args=(self._threads,), name=name, daemon=True).start()
+        else:
+            return False
+        self._at_work += 1
+        self._coming += 1
+        return True
+
+    def _look_again(self) -> None:
+        self._look = self._loop.call_later(PATIENCE, self._look_after)
+
+    def _look_after(self) -> None:
+        """Something waited: hand over what is done, and see that the rest does not wait for something slow."""
+        self._look = None
+        self._hand_over()
+        if self._waiting:
+            with self._lock:
+                self._someone()
+            self._look_again()
+
+    def _hand_over(self) -> None:
+        while self._done:
+            answer, value, error = self._done.popleft()
+            if answer.done():
+                continue  # whoever asked has gone
+            if error is not None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(value)
+
+    # --- in a thread --------------------------------------------------------------------------------------------------
+
+    def _member(self, number: int) -> None:
+        """Verbs as long as there are any, then wait to be called."""
+        held, called = 0, True
+        while True:
+            item = self._next(number, held, called)
+            called = item is None
+            if item is None:
+                held = 0
+                if not self._calls.get():
+                    return
+                continue
+            work, answer = item
+            try:
+                self._done.append((answer, work(), None))
+            except BaseException as error:  # noqa: BLE001 - it goes to whoever asked
+                self._done.append((answer, None, error))
+            held += 1
+            if held >= AT_ONCE and not self._resting:
+                self._tell()
+                held = 0
+
+    def _next(self, number: int, held: int, called: bool) -> tuple[Callable[[], Any], asyncio.Future[Any]] | None:
+        """The verb that waited longest. Where there is none, the loop hears of what is done, and the work ends."""
+        with self._lock:
+            self._coming -= called
+            if self._waiting:
+                self._since[number] = time.monotonic()
+                return self._waiting.popleft()
+            self._since.pop(number, None)
+            self._at_work -= 1
+            if self._resting:
+                self._resting = False
+                self._bell.release()
+                held = 0
+        if held:
+            self._tell()
+        return None
+
+    def _tell(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and everyone who asked with it
+            self._loop.call_soon_threadsafe(self._hand_over)

@@ -1,0 +1,144 @@
+"""The short way for a route that takes a person and a body and nothing else, which is most of what is asked.
+
+The framework looks every route up, and works every parameter out, anew for each request, which takes as long as a
+recall. Here such a route is found by its path at once; who may use it is decided as for every other route, before a
+byte of the body is read. Whatever is not plain (a query, an idempotency key, another content type, a body that does not
+fit) goes the long way, and gets its answer there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, get_type_hints
+
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tenuto.access.decide import Need
+from tenuto.engine import Tenuto
+from tenuto.errors import TenutoError
+from tenuto.surfaces.http import names
+from tenuto.surfaces.http.crew import Crew
+from tenuto.surfaces.http.problems import on_error
+from tenuto.surfaces.http.routing import GuardedRoute, Person, admit
+
+PREFIX = "/api/users/{user}/"
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """A route that can be taken the short way."""
+
+    route: GuardedRoute
+    need: Need
+    model: type[BaseModel]
+    verb: Callable[..., Response]
+
+
+class Lane:
+    """The layer within the guard: answers what is plain, and hands the rest on."""
+
+    def __init__(self, app: ASGIApp, *, routes: Iterable[BaseRoute]) -> None:
+        self.app = app
+        self._plain = {one.route.path.removeprefix(PREFIX): one for one in map(_plain, routes) if one is not None}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        plain, user = self._find(scope)
+        if plain is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"], scope["path_params"] = plain.route, {"user": user}
+        request = Request(scope, receive)
+        try:
+            named = names.read(user)
+            await admit(request, plain.need, named, about_user=True)
+            content = await _content(receive)
+            body = _fitting(plain.model, content)
+            if body is None:
+                await self.app(scope, _again(content, receive), send)
+                return
+            response = await _answer(request, plain.verb, body)
+        except (TenutoError, HTTPException) as error:
+            response = await on_error(request, error)
+        await response(scope, receive, send)
+
+    def _find(self, scope: Scope) -> tuple[Plain | None, str]:
+        """The route and the user's name in its path, where the request is plain."""
+        if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
+            return None, ""
+        parts = scope["path"].split("/", 4)
+        if len(parts) != 5 or parts[:3] != ["", "api", "users"] or not parts[3] or "\x00" in parts[3]:
+            return None, ""
+        plain = self._plain.get(parts[4])
+        return (plain, parts[3]) if plain is not None and _is_plain(scope["headers"]) else (None, "")
+
+
+def _plain(route: BaseRoute) -> Plain | None:
+    """A route over a plain function ``(person, body)`` that answers by itself."""
+    if not isinstance(route, GuardedRoute) or route.methods != {"POST"} or not route.path.startswith(PREFIX):
+        return None
+    hints = get_type_hints(route.endpoint, include_extras=True)
+    model, returned = hints.get("body"), hints.get("return")
+    if asyncio.iscoroutinefunction(route.endpoint) or list(hints) != ["person", "body", "return"]:
+        return None
+    if hints["person"] != Person or not (isinstance(returned, type) and issubclass(returned, Response)):
+        return None
+    if "{" in route.path.removeprefix(PREFIX) or not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return None
+    return Plain(route, Need((route.openapi_extra or {})["x-needs"]), model, route.endpoint)
+
+
+def _is_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    plain = False
+    for name, value in headers:
+        if name == b"content-type":
+            plain = value == b"application/json"
+        elif name == b"idempotency-key":
+            return False
+    return plain
+
+
+async def _content(receive: Receive) -> bytes:
+    """The whole body; what there is of it where the client has gone."""
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _fitting(model: type[BaseModel], content: bytes) -> Any:
+    try:
+        return model.model_validate(json.loads(content))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _again(content: bytes, receive: Receive) -> Receive:
+    """The body that was read already, once more."""
+    waiting: list[Message] = [{"type": "http.request", "body": content, "more_body": False}]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
+async def _answer(request: Request, verb: Callable[..., Response], body: Any) -> Response:
+    store: Tenuto = request.app.state.store
+    person = store.user(request.state.user)
+    crew: Crew | None = request.app.state.crew
+    if crew is None:  # the application is called without having been started
+        return await asyncio.to_thread(verb, person, body)
+    response: Response = await crew.run(partial(contextvars.copy_context().run, verb, person, body))
+    return response
