@@ -34,19 +34,22 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
         if len(one.candidate.sources) == 1 and not one.candidate.pinned:
             one = _in_its_own_words(one, said_first.get(one.candidate.sources[0]))
         candidate = one.candidate
-        if candidate.kind is EntryKind.MESSAGE:
+        spoken, sources = candidate.kind is EntryKind.MESSAGE, candidate.sources
+        if spoken:
             if candidate.id in single or candidate.id in messages:
                 continue
-        elif candidate.sources and (set(candidate.sources) <= messages or set(candidate.sources) <= single):
+        elif sources and (messages.issuperset(sources) or single.issuperset(sources)):
             continue
-        own = known.get(candidate.id) or known.setdefault(candidate.id, held(candidate.text))
+        own = known.get(candidate.id)
+        if own is None:
+            own = known[candidate.id] = held(candidate.text)
         if _said_before(own, said):
             continue
         kept.append(one)
-        if candidate.kind is EntryKind.MESSAGE:
+        if spoken:
             messages.add(candidate.id)
-        elif len(candidate.sources) == 1:
-            single.add(candidate.sources[0])
+        elif len(sources) == 1:
+            single.add(sources[0])
     return kept
 
 

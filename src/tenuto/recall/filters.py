@@ -6,10 +6,10 @@ becomes part of a query's text, so nothing can be injected through it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from tenuto.errors import InputError
@@ -26,8 +26,7 @@ ANY = "*"
 """As a persona: all of them, for a caller who is not bound to one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
+class Filters(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller asked for. ``None`` asks for nothing."""
 
     kinds: tuple[EntryKind, ...] | None = None
@@ -46,7 +45,7 @@ class Filters:
     outside: bool = False
 
 
-NAMES = tuple(field.name for field in fields(Filters))
+NAMES = Filters.__struct_fields__
 
 
 def parse(given: dict[str, Any], limits: Limits) -> Filters:

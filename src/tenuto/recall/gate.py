@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+import msgspec
+
 from tenuto.recall.entry import Indexed
 from tenuto.records.conversation import Message, Summary
 from tenuto.records.memory import RECALLED, Memory, Proactive, Status, Todo, TodoStatus, Trust
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What the gate must know of the query."""
 
     now: datetime

@@ -88,8 +88,9 @@ def as_hit(
     text: str | None = None,
 ) -> Hit:
     """What the caller gets. ``message_id`` is the caller's own id of the first message that it rests on."""
-    message = record if isinstance(record, Message) else None
-    first = message or next((sources[id] for id in evidence_ids(record) if id in sources), None)
+    message = first = record if isinstance(record, Message) else None
+    if message is None:
+        first = next((sources[id] for id in evidence_ids(record) if id in sources), None)
     return Hit(
         text=record.content,
         score=one.score,

@@ -161,7 +161,7 @@ def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, f
         spread = math.sqrt(share * spread**2 + (1 - share) * usual[1] ** 2)
     if spread < 1e-9:
         return np.zeros_like(signal)
-    found = signal - np.float32(mean)
+    found = apart if whole and usual is None else signal - np.float32(mean)
     found *= np.float32(weight / spread)
     if not whole:
         found[~over] = 0.0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from tenuto.errors import InputError
 from tenuto.policy import Limits
@@ -16,8 +17,7 @@ QUERY_CHARACTERS = 4000
 """Of a longer query only this much is searched for: an encoder reads less, and words beyond it only blur."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     limit: int
     profile: str

@@ -10,11 +10,11 @@ another user's row could come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
@@ -43,6 +43,7 @@ from tenuto.text import words
 
 ROUNDING = 1e-4
 """Far more than what adding in single precision, by which rows are ordered, can lose of a score."""
+NO_HASHES: Hashes = np.zeros(0, np.uint64)
 LONGEST_CHAIN = 8
 """How often a memory may have been superseded before what is true now is given up."""
 
@@ -145,8 +146,8 @@ def _read(reader: Reader, view: View, rows: Places) -> dict[str, Indexed]:
     return found
 
 
-def _hashes(tokens: Iterable[str], key: bytes) -> Hashes:
-    return np.array([words.token_hash(token, key) for token in tokens], np.uint64)
+def _hashes(tokens: Sequence[str], key: bytes) -> Hashes:
+    return np.array([words.token_hash(token, key) for token in tokens], np.uint64) if tokens else NO_HASHES
 
 
 def _names(text: str) -> list[str]:
@@ -307,10 +308,10 @@ class _Search:
             sources |= reader.get_many(Message, missing)
         made = []
         for one, record in zip(ranked, records, strict=True):
-            lines = [sources[id] for id in passages.get(record.id, ()) if id in sources]
             said, around = self.held.get(record.id) or held(record.content), words_around(record)
             matched = tuple([token for token in self.tokens if token in said or token in around])
             rule = self.rules[record.id].rule
+            lines = [sources[id] for id in passages[record.id] if id in sources] if record.id in passages else None
             text = passage(lines) if lines else None
             made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))
         return made

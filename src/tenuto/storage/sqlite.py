@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import apsw
@@ -78,20 +79,8 @@ class SqliteEngine:
     def url(self) -> str:
         return str(self.path)
 
-    @contextmanager
-    def reading(self, user: str) -> Iterator[Connection]:
-        connection = self._borrow()
-        try:
-            with translated(self.path):
-                connection.raw.execute("BEGIN")
-                try:
-                    yield connection
-                finally:
-                    connection.raw.execute("ROLLBACK" if connection.raw.in_transaction else "SELECT 1")
-        except BaseException:
-            connection.raw.close()
-            raise
-        self._give_back(connection)
+    def reading(self, user: str) -> AbstractContextManager[Connection]:
+        return _Reading(self)
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Connection]:
@@ -211,6 +200,39 @@ class SqliteEngine:
             for migration in migrate.pending(migrate.applied(connection), self.dialect, str(self.path)):
                 migrate.apply(connection, migration)
             planning.teach(connection)
+
+
+class _Reading:
+    """A borrowed connection in a transaction. A class, because a generator costs more than the transaction does."""
+
+    __slots__ = ("_connection", "_engine")
+
+    def __init__(self, engine: SqliteEngine) -> None:
+        self._engine = engine
+
+    def __enter__(self) -> Connection:
+        self._connection = self._engine._borrow()
+        self._do("BEGIN")
+        return self._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._do("ROLLBACK" if self._connection.raw.in_transaction else "SELECT 1")
+        if error is None:
+            self._engine._give_back(self._connection)
+            return
+        self._connection.raw.close()
+        with translated(self._engine.path):
+            raise error
+
+    def _do(self, sql: str) -> None:
+        try:
+            self._connection.raw.execute(sql)
+        except BaseException:
+            self._connection.raw.close()
+            with translated(self._engine.path):
+                raise
 
 
 @contextmanager

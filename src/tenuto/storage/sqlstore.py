@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
+from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -26,6 +27,24 @@ NOBODY = ""
 """The user of transactions that look across users: jobs and sweeps."""
 
 
+class _Reading:
+    """A reader for as long as its connection is borrowed."""
+
+    __slots__ = ("_borrowed", "_engine", "_user", "_vault")
+
+    def __init__(self, engine: SqlEngine, vault: Vault, user: str) -> None:
+        self._engine, self._vault, self._user = engine, vault, user
+        self._borrowed = engine.reading(user)
+
+    def __enter__(self) -> Reader:
+        return SqlReader(self._engine, self._borrowed.__enter__(), self._vault, self._user)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._borrowed.__exit__(kind, error, trace)
+
+
 class SqlStore:
     """A store on SQLite or PostgreSQL."""
 
@@ -41,11 +60,9 @@ class SqlStore:
     def url(self) -> str:
         return self._engine.url
 
-    @contextmanager
-    def reading(self, user: str) -> Iterator[Reader]:
+    def reading(self, user: str) -> AbstractContextManager[Reader]:
         self._touched(user, False)
-        with self._engine.reading(user) as connection:
-            yield SqlReader(self._engine, connection, self._vault, user)
+        return _Reading(self._engine, self._vault, user)
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:

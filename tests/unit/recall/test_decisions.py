@@ -86,7 +86,7 @@ def test_what_a_memory_needs_to_pass(changes: dict[str, Any], passes: bool) -> N
 
 
 def test_superseded_facts_answer_questions_about_the_past_but_forgotten_ones_never_do() -> None:
-    past = replace(ASKED, past=True)
+    past = structs.replace(ASKED, past=True)
     old = memory(valid_to=NOW - timedelta(days=1), superseded_by="mem_2", status=Status.DEPRECATED)
     assert gate(old, past).passed
     assert "past" in gate(old, past).rule
@@ -102,11 +102,11 @@ def test_what_shall_not_be_brought_up_needs_a_query_that_names_it() -> None:
 
 
 def test_candidates_and_outside_texts_come_when_asked_for() -> None:
-    outside = replace(ASKED, outside=True)
+    outside = structs.replace(ASKED, outside=True)
     assert gate(memory(status=Status.CANDIDATE, trust=Trust.EXTERNAL), outside).passed
     assert gate(message(trust=Trust.EXTERNAL, role=Role.TOOL), outside).passed
     assert not gate(message(trust=Trust.EXTERNAL, role=Role.TOOL), ASKED).passed
-    named = replace(ASKED, statuses=frozenset({"archived"}))
+    named = structs.replace(ASKED, statuses=frozenset({"archived"}))
     assert gate(memory(status=Status.ARCHIVED), named).passed
     assert not gate(memory(status=Status.ACTIVE), named).passed
 
@@ -115,7 +115,7 @@ def test_todos_and_summaries() -> None:
     todo = Todo(id="t", kind=TodoKind.TASK, content="call", created_at=NOW, updated_at=NOW)
     assert gate(todo, ASKED).passed
     assert not gate(replace(todo, status=TodoStatus.DONE), ASKED).passed
-    assert gate(replace(todo, status=TodoStatus.DONE), replace(ASKED, past=True)).passed
+    assert gate(replace(todo, status=TodoStatus.DONE), structs.replace(ASKED, past=True)).passed
     summary = Summary(id="s", kind=SummaryKind.ROLLING, content="c", created_at=NOW, made_by="rules")
     assert gate(summary, ASKED).passed
     assert not gate(replace(summary, current=False), ASKED).passed
