@@ -86,7 +86,5 @@ def held(text: str) -> Held:
 
 
 def _alike(one: Held, other: Held) -> bool:
-    if len(one) < ALIKE * len(other) or len(other) < ALIKE * len(one):
-        return False
     common = len(one & other)
     return common >= ALIKE * (len(one) + len(other) - common)

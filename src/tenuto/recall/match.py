@@ -74,7 +74,7 @@ class Signals:
 
     def promise(self, row: int) -> float:
         """What a row is worth by its signals alone."""
-        return sum(float(part[row]) for part in self.parts.values())
+        return sum([part.item(row) for part in self.parts.values()])
 
     def near(self, rows: Places) -> list[float | None]:
         """The cosine of some rows; ``None`` without a vector."""
@@ -175,7 +175,9 @@ def _around(view: View, cosine: Floats, near: tuple[float, ...]) -> Floats:
     total = cosine.copy()
     for distance, share in enumerate(near, 1):
         for side in view.neighbours(distance):
-            total += np.float32(share) * padded[side]
+            beside = padded[side]
+            beside *= np.float32(share)
+            total += beside
     total *= _share(view, near)
     return total
 

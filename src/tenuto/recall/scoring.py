@@ -38,7 +38,7 @@ FEW = 20
 LOOSE = 0.2
 
 
-class Scored(msgspec.Struct, frozen=True):
+class Scored(msgspec.Struct, frozen=True, gc=False):
     """A candidate with its score, and what the score is made of."""
 
     candidate: Candidate

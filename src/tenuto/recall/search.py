@@ -211,9 +211,9 @@ class _Search:
         only if it comes into question. Everything else is read at once, because its weight is in the record.
         """
         lazy = self.request.profile == "default"
-        said = self.view.said()[pool] & lazy
-        messages = pool[said]
-        candidates = self._pass(reader, signals, pool[~said])
+        said = self.view.said()[pool]
+        messages = pool[said] if lazy else pool[:0]
+        candidates = self._pass(reader, signals, pool[~said] if lazy else pool)
         replaced = self._replaced(reader, signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         more, doubt = 2 * step, 0.0

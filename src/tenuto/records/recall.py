@@ -12,7 +12,7 @@ from tenuto.records.memory import Evidence
 from tenuto.records.operations import EntryKind
 
 
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One thing that search found, in plain numbers: all that the scorer may look at. Made by the hundred per query."""
 
     kind: EntryKind

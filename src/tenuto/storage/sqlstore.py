@@ -228,5 +228,5 @@ class SqlStore:
             self._on_touch(user, changed)
 
     def _to_job(self, row: Row) -> Job:
-        job: Job = decode(row[1:], table_of(Job), self._vault, row[0])
+        job: Job = decode([row[1:]], table_of(Job), self._vault, row[0])[0]
         return job

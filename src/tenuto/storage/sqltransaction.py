@@ -60,9 +60,8 @@ class SqlReader:
             part += part[-1:] * (len(names) - len(part))
             parameters = dict(zip(names, part, strict=True))
             parameters["user"] = self._user
-            for row in self._connection.rows(sql, parameters):
-                record = decode(row, table, self._vault, self._user)
-                found[record.id] = record
+            records = decode(self._connection.rows(sql, parameters), table, self._vault, self._user)
+            found.update({record.id: record for record in records})
         return found
 
     def find(
@@ -75,7 +74,7 @@ class SqlReader:
     ) -> list[T]:
         table = table_of(type_)
         sql, parameters = select_sql(table, where, self._vault, self._user, order=order, limit=limit, after=after)
-        return [self._decode(row, table) for row in self._connection.rows(sql, parameters)]
+        return decode(self._connection.rows(sql, parameters), table, self._vault, self._user)
 
     def count(self, type_: type[Any], *where: Where) -> int:
         table = table_of(type_)
@@ -167,9 +166,6 @@ class SqlReader:
 
     def _rows(self, name: str, **parameters: Any) -> list[Row]:
         return self._connection.rows(self._sql[name], {"user": self._user, **parameters})
-
-    def _decode(self, row: Row, table: Table) -> Any:
-        return decode(row, table, self._vault, self._user)
 
     def _to_user(self, row: Row) -> User:
         user_id, seq, epoch, created_at, body = row
