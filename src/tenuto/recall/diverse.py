@@ -8,6 +8,7 @@ same word for word, or nearly (nine tenths of their words shared), collapse what
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from tenuto.recall.scoring import Scored
@@ -27,7 +28,7 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
     kept: list[Scored] = []
     messages: set[str] = set()
     single: set[str] = set()
-    said: dict[str, list[Held]] = {}
+    said: defaultdict[str, list[Held]] = defaultdict(list)
     for one in ranked:
         if len(kept) == limit:
             break
@@ -64,19 +65,20 @@ def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
     return Scored(message.candidate, one.score, parts, message.formula)
 
 
-def _said_before(own: Held, said: dict[str, list[Held]]) -> bool:
+def _said_before(own: Held, said: defaultdict[str, list[Held]]) -> bool:
     """Whether something alike is among what was said; if not, it is now.
 
     Alike texts meet at a few words: two that share nine tenths of their words share one of the first tenth. Which words
     are first does not matter, only that it is the same order for all.
     """
     marks = sorted(own)[: len(own) - int(ALIKE * len(own)) + 1]
-    for mark in marks:
-        for other in said.get(mark, ()):
+    met = list(map(said.__getitem__, marks))
+    for others in met:
+        for other in others:
             if _alike(own, other):
                 return True
-    for mark in marks:
-        said.setdefault(mark, []).append(own)
+    for others in met:
+        others.append(own)
     return False
 
 

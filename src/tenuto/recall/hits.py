@@ -60,8 +60,6 @@ def evidence_ids(record: Indexed) -> tuple[str, ...]:
 
 def evidence(record: Indexed, sources: Mapping[str, Message]) -> tuple[Evidence, ...]:
     """The same with dates."""
-    if isinstance(record, Message):
-        return (_said(record),)
     if isinstance(record, (Memory, Todo)):
         return record.evidence
     return tuple(_said(sources[id]) for id in evidence_ids(record) if id in sources)
@@ -99,7 +97,7 @@ def as_hit(
             parts=one.parts,
             formula=one.formula,
             rule=rule,
-            evidence=evidence(record, sources),
+            evidence=(_said(message),) if message else evidence(record, sources),
             matched=matched,
             notes=notes,
         ),

@@ -10,7 +10,7 @@ another user's row could come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -212,8 +212,8 @@ class _Search:
         """
         lazy = self.request.profile == "default"
         said = self.view.said()[pool]
-        messages = pool[said] if lazy else pool[:0]
-        candidates = self._pass(reader, signals, pool[~said] if lazy else pool)
+        messages, others = (pool[said], pool[~said]) if lazy else (pool[:0], pool)
+        candidates = self._pass(signals, others, _read(reader, self.view, others))
         replaced = self._replaced(reader, signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         more, doubt = 2 * step, 0.0
@@ -222,7 +222,7 @@ class _Search:
             step, more, doubt = self.request.limit, self.request.limit // 4 + 1, ROUNDING
         while True:
             some, messages = messages[:step], messages[step:]
-            candidates += self._pass(reader, signals, some)
+            candidates += self._pass(signals, some, reader.get_many(Message, self._ids(some)))
             ranked = scoring.score(candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling)
             if len(messages):
                 # What was not read yet cannot be better than its promise: the order holds down to there.
@@ -237,14 +237,17 @@ class _Search:
                 return kept
             step, more = more, 2 * more
 
-    def _pass(self, reader: Reader, signals: Signals, rows: Places) -> list[Candidate]:
-        """Read the records of some rows and ask the gate for each."""
-        if not len(rows):
+    def _ids(self, rows: Places) -> list[str]:
+        return [self.view.ids[row] for row in rows.tolist()]
+
+    def _pass(self, signals: Signals, rows: Places, records: Mapping[str, Indexed]) -> list[Candidate]:
+        """Ask the gate for the record of each of some rows."""
+        if not records:
             return []
-        self.records |= _read(reader, self.view, rows)
+        self.records.update(records)
         passed = []
         for row, cosine, parts in zip(rows.tolist(), signals.near(rows), signals.weighed(rows), strict=True):
-            record = self.records.get(self.view.ids[row])
+            record = records.get(self.view.ids[row])
             if record is None:
                 continue
             verdict = gate(record, self.asked, cosine)
@@ -274,7 +277,7 @@ class _Search:
                 continue
             if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
                 if new.id not in self.rules:
-                    candidates += self._pass(reader, signals, np.array([row]))
+                    candidates += self._pass(signals, np.array([row]), {new.id: new})
                 pairs.append(Replaced(old, new))
         return pairs
 

@@ -36,7 +36,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The messages that it came from; none for a message itself."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Why:
     """The reasons of one hit. ``parts`` sum up (or multiply, as ``formula`` says) to the score."""
 
@@ -60,9 +60,12 @@ class Why:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Hit:
-    """One thing recalled. ``message_id`` is the caller's own id of the message where one was given, else ours."""
+    """One thing recalled. ``message_id`` is the caller's own id of the message where one was given, else ours.
+
+    Made for one answer and the caller's own: not frozen, which would take three times as long to make.
+    """
 
     text: str
     score: float

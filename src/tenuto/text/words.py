@@ -31,6 +31,8 @@ LONGEST = 64
 """Characters of one token; longer runs (base64, hashes) are cut."""
 MOST = 4096
 """Tokens of one text."""
+KNOWN = 1 << 16
+"""Words whose tokens are known without being worked out again."""
 
 STOP_WORDS = frozenset(
     """
@@ -64,7 +66,7 @@ def words(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """What is indexed and searched: stemmed, without stop words."""
     if text.isascii():
-        return [token for token in map(_word_token, _split(text.lower())) if token is not None][:MOST]
+        return list(filter(None, map(_TOKENS.__getitem__, _split(text.lower()))))[:MOST]
     kept = [word for word in words(text) if word not in STOP_WORDS][:MOST]
     return [_stem(word) for word in kept]
 
@@ -96,27 +98,34 @@ def _split(text: str) -> list[str]:
     return [word for part in parts for word in (_WORD.findall(part) if "'" in part else (part,))]
 
 
-@lru_cache(maxsize=1 << 16)
-def _word_token(word: str) -> str | None:
-    """An ASCII word as it is indexed, or ``None`` for a stop word."""
-    word = _CLITIC.sub("", word)[:LONGEST]
-    return None if word in STOP_WORDS else _stem(word)
+class _Tokens(dict[str, str]):
+    """ASCII words as they are indexed, each worked out once: the quickest look-up there is. A stop word is nothing."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= KNOWN:
+            self.clear()
+        bare = _CLITIC.sub("", word)[:LONGEST]
+        token = self[word] = "" if bare in STOP_WORDS else _stem(bare)
+        return token
 
 
-@lru_cache(maxsize=1 << 16)
+_TOKENS = _Tokens()
+
+
+@lru_cache(maxsize=KNOWN)
 def _word_hash(word: str, key: bytes) -> int | None:
     """The hash of an ASCII word as it is indexed, or ``None`` for a stop word."""
-    token = _word_token(word)
-    return None if token is None else token_hash(token, key)
+    token = _TOKENS[word]
+    return token_hash(token, key) if token else None
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=KNOWN)
 def token_hash(token: str, key: bytes = b"") -> int:
     """The number that stands for a token; keyed where content is encrypted."""
     return int.from_bytes(blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest(), "little")
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=KNOWN)
 def _stem(word: str) -> str:
     if not hasattr(_thread, "stemmer"):
         _thread.stemmer = Stemmer.Stemmer("english")
