@@ -85,7 +85,12 @@ def verbs(cls: C) -> C:
 def _named(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def named(*args: Any, **kwargs: Any) -> Any:
-        with doing(name):
+        if _DOING.get() is not None:
             return method(*args, **kwargs)
+        token = _DOING.set(Doing(name))
+        try:
+            return method(*args, **kwargs)
+        finally:
+            _DOING.reset(token)
 
     return named

@@ -18,6 +18,12 @@ def test_packed(text: str, key: bytes) -> None:
     assert words.packed(text, key) == words.pack(words.tokens(text), key)
 
 
+@given(TEXTS | st.text(st.characters(max_codepoint=127), max_size=80))
+def test_tokens_of_plain_text_are_those_of_any_text(text: str) -> None:
+    plain = [word for word in words.words(text) if word not in words.STOP_WORDS]
+    assert words.tokens(text) == [words._stem(word) for word in plain]
+
+
 def test_a_text_with_too_many_words() -> None:
     text = "apples " * (words.MOST + 10)
     assert len(words.packed(text)) == 8 * words.MOST == len(words.pack(words.tokens(text)))

@@ -14,8 +14,8 @@ from tenuto.recall.scoring import Scored
 from tenuto.records.operations import EntryKind
 from tenuto.text import words
 
-Held = frozenset[int]
-"""The words of a text as hashes, in no order."""
+Held = frozenset[str]
+"""The words of a text, in no order."""
 ALIKE = 0.9
 """Share of common words from which two texts say the same."""
 
@@ -27,7 +27,7 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
     kept: list[Scored] = []
     messages: set[str] = set()
     single: set[str] = set()
-    said: dict[int, list[Held]] = {}
+    said: dict[str, list[Held]] = {}
     for one in ranked:
         if len(kept) == limit:
             break
@@ -40,12 +40,9 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
         elif candidate.sources and (set(candidate.sources) <= messages or set(candidate.sources) <= single):
             continue
         own = known.get(candidate.id) or known.setdefault(candidate.id, held(candidate.text))
-        marks = _marks(own)
-        if any(_alike(own, other) for mark in marks for other in said.get(mark, ())):
+        if _said_before(own, said):
             continue
         kept.append(one)
-        for mark in marks:
-            said.setdefault(mark, []).append(own)
         if candidate.kind is EntryKind.MESSAGE:
             messages.add(candidate.id)
         elif len(candidate.sources) == 1:
@@ -64,19 +61,29 @@ def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
     return Scored(message.candidate, one.score, parts, message.formula)
 
 
-def _marks(held: Held) -> list[int]:
-    """A few words by which alike texts meet: two that share nine tenths of their words share one of the first tenth.
+def _said_before(own: Held, said: dict[str, list[Held]]) -> bool:
+    """Whether something alike is among what was said; if not, it is now.
 
-    Which words are first does not matter, only that it is the same order for all.
+    Alike texts meet at a few words: two that share nine tenths of their words share one of the first tenth. Which words
+    are first does not matter, only that it is the same order for all.
     """
-    return sorted(held)[: len(held) - int(ALIKE * len(held)) + 1]
+    marks = sorted(own)[: len(own) - int(ALIKE * len(own)) + 1]
+    for mark in marks:
+        for other in said.get(mark, ()):
+            if _alike(own, other):
+                return True
+    for mark in marks:
+        said.setdefault(mark, []).append(own)
+    return False
 
 
 def held(text: str) -> Held:
-    """The words of a text; of one without words, the text itself."""
-    return words.held(text) or frozenset((hash(text),))
+    """The words of a text; of one without words, the text itself, marked so that it is no word."""
+    return frozenset(words.tokens(text)) or frozenset((f"\x00{text}",))
 
 
 def _alike(one: Held, other: Held) -> bool:
+    if len(one) < ALIKE * len(other) or len(other) < ALIKE * len(one):
+        return False
     common = len(one & other)
     return common >= ALIKE * (len(one) + len(other) - common)

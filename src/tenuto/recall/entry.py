@@ -27,6 +27,7 @@ SPEAKER = "\x01"
 """Begins the mark of a speaker: no word of a text can begin with it."""
 MAY = "may"
 """The month, which is a stop word otherwise."""
+_MAY = re.compile(r"\bMay\b")
 
 
 def kind_of(record: Indexed) -> EntryKind:
@@ -64,16 +65,11 @@ def packed_tokens(record: Indexed, key: bytes = b"") -> bytes:
     return words.pack(_around(record), key) + words.packed(record.content, key)
 
 
-def around_hashes(record: Indexed) -> frozenset[int]:
-    """The words that a record is found by besides what it says, as plain hashes."""
+def words_around(record: Indexed) -> Sequence[str]:
+    """The words that a record is found by besides what it says."""
     if isinstance(record, Message) and not record.speaker:
-        return _day_hashes(record.at.date())
-    return words.hashes(words.pack(_around(record)))
-
-
-@lru_cache(maxsize=4096)
-def _day_hashes(day: date) -> frozenset[int]:
-    return words.hashes(_day_packed(day, b""))
+        return _day_tokens(record.at.date())
+    return _around(record)
 
 
 @lru_cache(maxsize=4096)
@@ -112,7 +108,7 @@ def _day_tokens(day: date) -> tuple[str, ...]:
 def query_tokens(text: str) -> list[str]:
     """What a query is searched for, each once. ``May`` is a month where it is written as one."""
     found = words.tokens(text)
-    if re.search(r"\bMay\b", text):
+    if _MAY.search(text):
         found.append(MAY)
     return list(dict.fromkeys(found))
 

@@ -15,7 +15,7 @@ import numpy as np
 from tenuto.errors import InputError
 from tenuto.policy import Limits
 from tenuto.ports import Reader, Where
-from tenuto.recall.index import KIND_CODE, KINDS, NONE, Bools, UserIndex, View
+from tenuto.recall.index import KIND_CODE, KINDS, NONE, Bools, UserIndex, View, constant
 from tenuto.records.base import micros
 from tenuto.records.conversation import Message, Session
 from tenuto.records.memory import Domain, Kind, Memory, Status, Todo, TodoKind, TodoStatus
@@ -91,6 +91,25 @@ def _known(value: str | None, what: str, *enums: Any) -> None:
 
 def mask(view: View, index: UserIndex, reader: Reader, wanted: Filters, persona: str | None) -> Bools:
     """The rows that may be found. ``persona`` is the one that the caller is bound to."""
+    allowed = _usual(view, wanted, persona)
+    if wanted.since is not None:
+        allowed = allowed & np.asarray(view.column("at") >= micros(wanted.since))
+    if wanted.until is not None:
+        allowed = allowed & np.asarray(view.column("at") < micros(wanted.until))
+    for table, value in (("session", wanted.session), ("role", wanted.role), ("speaker", wanted.speaker)):
+        if value is not None:
+            allowed = allowed & np.asarray(view.column(table) == view.code(table, value))
+    if wanted.domain or wanted.kind or wanted.entity or wanted.status or wanted.channel or wanted.source:
+        allowed = allowed & _by_record(view, index, reader, wanted)
+    return allowed
+
+
+def _usual(view: View, wanted: Filters, persona: str | None) -> Bools:
+    """The rows of the persona and the kinds. Whoever asks again mostly asks for the same ones: the last are kept."""
+    asked = wanted.persona, persona, wanted.kinds
+    known: tuple[object, Bools] | None = view.kept.get("usual")
+    if known is not None and known[0] == asked:
+        return known[1]
     allowed = view.living().copy()
     if not (wanted.persona == ANY and persona is None):
         allowed &= _persona(view, wanted.persona, persona)
@@ -98,15 +117,7 @@ def mask(view: View, index: UserIndex, reader: Reader, wanted: Filters, persona:
         wanted_codes = np.zeros(len(KINDS), bool)
         wanted_codes[[KIND_CODE[kind] for kind in wanted.kinds]] = True
         allowed &= wanted_codes[view.column("kind")]
-    if wanted.since is not None:
-        allowed &= np.asarray(view.column("at") >= micros(wanted.since))
-    if wanted.until is not None:
-        allowed &= np.asarray(view.column("at") < micros(wanted.until))
-    for table, value in (("session", wanted.session), ("role", wanted.role), ("speaker", wanted.speaker)):
-        if value is not None:
-            allowed &= np.asarray(view.column(table) == view.code(table, value))
-    if any(getattr(wanted, name) for name in ("domain", "kind", "entity", "status", "channel", "source")):
-        allowed &= _by_record(view, index, reader, wanted)
+    view.kept["usual"] = asked, constant(allowed)
     return allowed
 
 

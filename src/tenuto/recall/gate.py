@@ -50,13 +50,15 @@ def gate(record: Indexed, asked: Asked, cosine: float | None = None) -> Verdict:
         return Verdict(False, f"belongs to the persona '{record.persona}'")
     if record.trust is Trust.EXTERNAL and not asked.outside:
         return Verdict(False, "came from outside and was not confirmed")
+    if isinstance(record, Message):
+        return SAID if record.role == "user" else KEPT
     if isinstance(record, Memory):
         return _memory(record, asked, cosine)
     if isinstance(record, Todo):
         return _todo(record, asked)
     if isinstance(record, Summary) and not record.current and not asked.past:
         return Verdict(False, "an older version of a summary")
-    return SAID if isinstance(record, Message) and record.role == "user" else KEPT
+    return KEPT
 
 
 def _memory(record: Memory, asked: Asked, cosine: float | None) -> Verdict:

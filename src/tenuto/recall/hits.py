@@ -9,6 +9,7 @@ from tenuto.recall.entry import Indexed, kind_of
 from tenuto.recall.scoring import Scored
 from tenuto.records.conversation import KeyPoint, Message
 from tenuto.records.memory import Evidence, Memory, Todo
+from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Why
 
 
@@ -16,13 +17,23 @@ def as_candidate(
     record: Indexed, at: datetime, cosine: float | None, parts: dict[str, float], strength: float = 1.0
 ) -> Candidate:
     """All that the scorer may look at; ``at`` is when it was said."""
+    if isinstance(record, Message):
+        return Candidate(
+            kind=EntryKind.MESSAGE,
+            id=record.id,
+            at=at,
+            text=record.content,
+            role=str(record.role),
+            cosine=cosine,
+            parts=parts,
+            importance=record.importance,
+        )
     memory = record if isinstance(record, Memory) else None
     return Candidate(
         kind=kind_of(record),
         id=record.id,
         at=at,
         text=record.content,
-        role=str(record.role) if isinstance(record, Message) else "",
         cosine=cosine,
         parts=parts,
         importance=record.weight if isinstance(record, KeyPoint) else record.importance,
@@ -32,7 +43,7 @@ def as_candidate(
         valence=record.valence if isinstance(record, (Memory, KeyPoint)) else 0.0,
         arousal=memory.arousal if memory else 0.0,
         entities=record.entities if isinstance(record, (Memory, Todo)) else (),
-        sources=() if isinstance(record, Message) else evidence_ids(record),
+        sources=evidence_ids(record),
     )
 
 
@@ -49,10 +60,10 @@ def evidence_ids(record: Indexed) -> tuple[str, ...]:
 
 def evidence(record: Indexed, sources: Mapping[str, Message]) -> tuple[Evidence, ...]:
     """The same with dates."""
-    if isinstance(record, (Memory, Todo)):
-        return record.evidence
     if isinstance(record, Message):
         return (_said(record),)
+    if isinstance(record, (Memory, Todo)):
+        return record.evidence
     return tuple(_said(sources[id]) for id in evidence_ids(record) if id in sources)
 
 

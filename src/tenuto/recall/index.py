@@ -82,7 +82,7 @@ class View:
     dimension: int
     any_dead: bool
     last_arrival: int
-    kept: dict[str, Any] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)
     """What was computed of this view once and serves every query."""
 
     def column(self, name: str) -> npt.NDArray[Any]:
@@ -91,14 +91,21 @@ class View:
     def living(self) -> Bools:
         """Rows that were not replaced."""
         if "living" not in self.kept:
-            self.kept["living"] = _constant(self.column("died") > self.change)
+            self.kept["living"] = constant(self.column("died") > self.change)
         found: Bools = self.kept["living"]
         return found
 
     def has_vector(self) -> Bools:
         if "vectors" not in self.kept:
-            self.kept["vectors"] = _constant(self.column("born") <= self.change)
+            self.kept["vectors"] = constant(self.column("born") <= self.change)
         found: Bools = self.kept["vectors"]
+        return found
+
+    def said(self) -> Bools:
+        """Rows that are messages."""
+        if "said" not in self.kept:
+            self.kept["said"] = constant(self.column("kind") == MESSAGE)
+        found: Bools = self.kept["said"]
         return found
 
     @property
@@ -112,7 +119,7 @@ class View:
 
     def neighbours(self, distance: int) -> tuple[Places, Places]:
         """The message so many places before and after each one in its session; ``size`` where there is none."""
-        name = f"neighbours {distance}"
+        name = ("neighbours", distance)
         if name not in self.kept:
             if distance == 1:
                 chains = [np.array(self.column(side), np.intp) for side in ("previous", "next")]
@@ -166,7 +173,8 @@ class View:
         return rows if dead else rows[self.living()[rows]]
 
 
-def _constant(array: Bools) -> Bools:
+def constant(array: Bools) -> Bools:
+    """The same array, which nobody may change from now on."""
     array.flags.writeable = False
     return array
 

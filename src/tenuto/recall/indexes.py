@@ -61,6 +61,8 @@ class Indexes:
             if index is None or gone is None or self._outdated(slot, index, user, model, dimension):
                 index, gone = UserIndex(model, dimension), []
                 slot.created_at, slot.epoch, slot.seen = user.created_at, -1, -1
+            elif (user.seq, user.epoch) == (slot.seen, slot.epoch):
+                return index
             if user.seq > slot.seen:
                 self._read(reader, index, gone)
                 slot.seen = user.seq
@@ -96,7 +98,9 @@ class Indexes:
 
     def _slot(self, user: str) -> _Slot:
         with self._lock:
-            slot = self._slots.setdefault(user, _Slot())
+            slot = self._slots.get(user)
+            if slot is None:
+                slot = self._slots[user] = _Slot()
             self._slots.move_to_end(user)
             return slot
 

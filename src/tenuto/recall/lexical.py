@@ -12,7 +12,7 @@ never disagree with what is stored. With ``w = 0`` this is plain BM25, which is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -31,51 +31,49 @@ COMMON = 50_000
 """Rows of one token beyond which its neighbours are left out: so common a word says nothing about them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lexical:
-    """The score of every row, and the idf of each token (0: nobody said it)."""
-
-    score: Floats
-    idf: Floats
-
-
-def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Lexical:
+def lexical(view: View, wanted: Hashes, near: tuple[float, ...] = NEAR) -> Floats:
     """Score all rows against distinct query tokens."""
     if len(wanted) * max(view.size, view.words.length) <= TABLE:
         return _in_a_table(view, wanted, near)
     score = np.zeros(view.size, np.float32)
-    idf = np.zeros(len(wanted), np.float32)
     postings = living_postings(view, wanted)
     if view.alive:
         lengths = view.columns["length"]
         mean = max(view.total_length / view.alive, 1.0)
         scratch = np.zeros(view.size + 1, np.float32)
-        for number, (rows, counts) in enumerate(postings):
+        for rows, counts in postings:
             if not len(rows):
                 continue
-            idf[number] = np.log1p((view.alive - len(rows) + 0.5) / (len(rows) + 0.5))
+            idf = np.float32(np.log1p((view.alive - len(rows) + 0.5) / (len(rows) + 0.5)))
             share = np.asarray(lengths[rows], np.float32) / np.float32(mean)
             weighed = (counts / (1 - B + B * share)).astype(np.float32, copy=False)
             reached = _spread(view, scratch, rows, weighed, near if len(rows) <= COMMON else ())
             found = scratch[reached]
             # A row that is reached twice gets the same number twice; plain indexing adds it once, which is meant.
-            score[reached] += idf[number] * (K1 + 1) * found / (found + np.float32(K1))
+            score[reached] += idf * (K1 + 1) * found / (found + np.float32(K1))
             scratch[reached] = 0.0
-    return Lexical(score, idf)
+    return score
 
 
-def _in_a_table(view: View, wanted: Hashes, near: tuple[float, ...]) -> Lexical:
+def _in_a_table(view: View, wanted: Hashes, near: tuple[float, ...]) -> Floats:
     """The same numbers for a small index: a row per token, a column per entry and one for the neighbour that is not."""
     counts = view.words.counts(wanted, view.size + 1)
     if view.any_dead:
         counts[:, :-1] *= view.living()
-    often = np.count_nonzero(counts, axis=1)
-    idf = np.where(often, np.log1p((view.alive - often + 0.5) / (often + 0.5)), 0).astype(np.float32)
-    counts[:, :-1] /= _normal(view)
+    often = [int(np.count_nonzero(row)) for row in counts]
+    idf = np.log1p([(view.alive - rows + 0.5) / (rows + 0.5) for rows in often]).astype(np.float32)
     found = counts[:, :-1]
-    if weights := [weight for weight in near for _ in range(2)]:
-        found = found + np.matmul(np.array(weights, np.float32), counts.take(_around(view, len(near)), 1, mode="clip"))
-    return Lexical(((idf * np.float32(K1 + 1)) @ (found / (found + np.float32(K1)))), idf)
+    found /= _normal(view)
+    if near:
+        found = found + np.matmul(_weights(near), counts.take(_around(view, len(near)), 1, mode="clip"))
+    score: Floats = (idf * np.float32(K1 + 1)) @ (found / (found + np.float32(K1)))
+    return score
+
+
+@lru_cache(maxsize=64)
+def _weights(near: tuple[float, ...]) -> Floats:
+    """A weight for each neighbour: the one before, the one after, the one two places before, …"""
+    return np.repeat(np.array(near, np.float32), 2)
 
 
 def _normal(view: View) -> Floats:
@@ -89,7 +87,7 @@ def _normal(view: View) -> Floats:
 
 def _around(view: View, far: int) -> Places:
     """The neighbours of every row, before and after it, one place away, two places, …"""
-    name = f"around {far}"
+    name = ("around", far)
     if name not in view.kept:
         view.kept[name] = np.stack([side for distance in range(1, far + 1) for side in view.neighbours(distance)])
     found: Places = view.kept[name]

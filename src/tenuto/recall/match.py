@@ -19,12 +19,12 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from tenuto.policy import RecallPolicy
-from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, View
+from tenuto.recall.index import KINDS, Bools, Floats, Places, View
 from tenuto.recall.lexical import NEAR, lexical, living_postings
 from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import Span
@@ -59,38 +59,39 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
-    """The rows worth ranking, best first, with their signals."""
-
-    rows: npt.NDArray[np.int64]
-    cosine: Floats
-    has_vector: Bools
-    parts: dict[str, Floats]
-
-
-@dataclass(frozen=True, slots=True)
 class Signals:
     """What the query says of every row. ``order`` decides which rows come into the pool."""
 
     order: Floats
-    touched: npt.NDArray[np.int64]
+    touched: Places
     cosine: Floats
     has_vector: Bools
     parts: dict[str, Floats]
 
-    def pool(self, size: int) -> Pool:
-        """The ``size`` best of the rows that the query touches at all."""
-        return self.of(_best(self.order, self.touched, size))
+    def pool(self, size: int) -> Places:
+        """The ``size`` best of the rows that the query touches at all, best first."""
+        return _best(self.order, self.touched, size)
 
-    def of(self, rows: npt.NDArray[np.int64]) -> Pool:
-        """Some rows, in the order given."""
-        parts = {name: part[rows] for name, part in self.parts.items()}
-        return Pool(rows, self.cosine[rows], self.has_vector[rows], parts)
+    def promise(self, row: int) -> float:
+        """What a row is worth by its signals alone."""
+        return sum(float(part[row]) for part in self.parts.values())
+
+    def near(self, rows: Places) -> list[float | None]:
+        """The cosine of some rows; ``None`` without a vector."""
+        pairs = zip(self.cosine[rows].tolist(), self.has_vector[rows].tolist(), strict=True)
+        return [cosine if embedded else None for cosine, embedded in pairs]
+
+    def weighed(self, rows: Places) -> list[dict[str, float]]:
+        """The parts of some rows, by name."""
+        if not self.parts:
+            return [{} for _ in rows]
+        columns = [part[rows].tolist() for part in self.parts.values()]
+        return [dict(zip(self.parts, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Signals:
     """All signals of the profile ``default``, weighed."""
-    near = tuple(policy.neighbours * weight for weight in NEAR)
+    near = _scaled(NEAR, policy.neighbours)
     embedded = view.has_vector()
     if query.vector is None:
         words = lexical(view, query.tokens, near)
@@ -103,25 +104,31 @@ def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Sig
             found = beside.submit(view.cosine, query.vector)
             words = lexical(view, query.tokens, near)
             cosine = found.result()
-    touched = allowed & (words.score > 0)
-    parts = {"words": normalised(words.score, allowed, policy.words)}
+    touched = words > 0
+    parts = {"words": normalised(words, allowed, policy.words)}
     if query.vector is not None:
-        touched = allowed & (embedded | (words.score > 0))
-        around = _around(view, cosine, tuple(policy.neighbours * weight for weight in NEAR_MEANING))
+        touched |= embedded
+        around = _around(view, cosine, _scaled(NEAR_MEANING, policy.neighbours))
         parts["meaning"] = normalised(around, allowed & embedded, policy.meaning, USUAL_COSINE)
+    touched &= allowed
     named = _named(view, query.names)
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
     else:
-        parts["recency"] = np.float32(policy.recency) * _newness(view)
-    parts["length"] = np.float32(policy.length) * _length(view)
+        parts["recency"] = _newness(view, policy.recency)
+    parts["length"] = _length(view, policy.length)
     if query.span is not None:
         parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
     order = parts["words"].copy()
     for name, part in parts.items():
         if name != "words":
             order += part
-    return Signals(order, np.flatnonzero(touched), cosine, embedded, parts)
+    return Signals(order, touched.nonzero()[0], cosine, embedded, parts)
+
+
+@lru_cache(maxsize=64)
+def _scaled(weights: tuple[float, ...], by: float) -> tuple[float, ...]:
+    return tuple(by * weight for weight in weights)
 
 
 def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
@@ -133,19 +140,19 @@ def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
     return Signals(cosine, np.concatenate(found), cosine, embedded, {})
 
 
-def _best(score: Floats, rows: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.int64]:
+def _best(score: Floats, rows: Places, size: int) -> Places:
     if len(rows) > size:
-        rows = rows[np.argpartition(-score[rows], size - 1)[:size]]
-    return rows[np.argsort(-score[rows], kind="stable")]
+        rows = rows[(-score[rows]).argpartition(size - 1)[:size]]
+    return rows[(-score[rows]).argsort(kind="stable")]
 
 
 def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, float] | None = None) -> Floats:
     """Deviations from the mean over some rows, weighed; rows outside get 0. ``usual`` steadies the numbers of a few."""
-    whole = bool(over.all())
+    whole = np.count_nonzero(over) == len(over)
     inside = signal if whole else signal[over]
     if not len(inside):
         return np.zeros_like(signal)
-    mean = float(inside.sum(dtype=np.float64)) / len(inside)
+    mean = float(np.add.reduce(inside, dtype=np.float64)) / len(inside)
     apart = inside - np.float32(mean)
     spread = math.sqrt(float(np.dot(apart, apart)) / len(inside))
     if usual is not None:
@@ -163,7 +170,8 @@ def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, f
 
 def _around(view: View, cosine: Floats, near: tuple[float, ...]) -> Floats:
     """Each cosine averaged with those of its neighbours that have a vector."""
-    padded = np.append(cosine, np.float32(0))
+    padded = np.zeros(view.size + 1, np.float32)
+    padded[:-1] = cosine
     total = cosine.copy()
     for distance, share in enumerate(near, 1):
         for side in view.neighbours(distance):
@@ -174,7 +182,7 @@ def _around(view: View, cosine: Floats, near: tuple[float, ...]) -> Floats:
 
 def _share(view: View, near: tuple[float, ...]) -> Floats:
     """One part of the sum of weights that each row has with its neighbours."""
-    name = f"share {near}"
+    name = ("share", near)
     if name not in view.kept:
         present = np.append(view.has_vector(), False).astype(np.float32)
         weight = np.ones(view.size, np.float32)
@@ -199,21 +207,23 @@ def _named(view: View, names: Hashes) -> Bools | None:
     return named
 
 
-def _newness(view: View) -> Floats:
-    """How much newer than the oldest each row is, in logarithms of the messages that came after."""
-    if "newness" not in view.kept:
+def _newness(view: View, weight: float) -> Floats:
+    """How much newer than the oldest each row is, in logarithms of the messages that came after, weighed."""
+    name = ("newness", weight)
+    if name not in view.kept:
         since = np.log1p(view.ago() / np.float32(RECENCY_UNIT))
-        view.kept["newness"] = since.max(initial=0.0) - since
-    found: Floats = view.kept["newness"]
+        view.kept[name] = np.float32(weight) * (since.max(initial=0.0) - since)
+    found: Floats = view.kept[name]
     return found
 
 
-def _length(view: View) -> Floats:
-    """How much a row can say: the logarithm of its words."""
-    if "length" not in view.kept:
-        length = np.where(view.column("kind") == MESSAGE, view.column("length"), OTHER_LENGTH)
-        view.kept["length"] = np.log1p(np.minimum(length, LONGEST)).astype(np.float32)
-    found: Floats = view.kept["length"]
+def _length(view: View, weight: float) -> Floats:
+    """How much a row can say: the logarithm of its words, weighed."""
+    name = ("length", weight)
+    if name not in view.kept:
+        length = np.where(view.said(), view.column("length"), OTHER_LENGTH)
+        view.kept[name] = np.float32(weight) * np.log1p(np.minimum(length, LONGEST)).astype(np.float32)
+    found: Floats = view.kept[name]
     return found
 
 

@@ -37,7 +37,7 @@ class Replaced:
 def current_first(ranked: Sequence[Scored], replaced: Iterable[Replaced]) -> list[Scored]:
     """The same, with each memory that is true now before all that tells what it replaced."""
     changed = list(ranked)
-    held = {one.candidate.id: words.hashes(words.packed(one.candidate.text)) for one in changed[:LOOKED_AT]}
+    held = {one.candidate.id: frozenset(words.tokens(one.candidate.text)) for one in changed[:LOOKED_AT]}
     for pair in replaced:
         place = next((n for n, one in enumerate(changed) if one.candidate.id == pair.new.id), None)
         if place is None:
@@ -57,7 +57,7 @@ def _take_the_best_place(changed: list[Scored], places: list[int]) -> None:
         changed[place] = Scored(one.candidate, score, parts, one.formula)
 
 
-def _tells(candidate: Candidate, held: dict[str, frozenset[int]], pair: Replaced) -> bool:
+def _tells(candidate: Candidate, held: dict[str, frozenset[str]], pair: Replaced) -> bool:
     """Whether a text tells what was true before and nothing of what is true now."""
     if candidate.kind not in TOLD:
         return False
@@ -74,6 +74,6 @@ def _evidence(memory: Memory) -> set[str]:
     return {one.message_id for one in memory.evidence if one.message_id}
 
 
-def _share(memory: Memory, said: frozenset[int]) -> float:
-    own = words.hashes(words.packed(memory.content))
+def _share(memory: Memory, said: frozenset[str]) -> float:
+    own = frozenset(words.tokens(memory.content))
     return len(own & said) / len(own) if own else 0.0

@@ -75,6 +75,8 @@ def score(
 
 
 def _default(candidate: Candidate, feeling: Feeling | None) -> Scored:
+    if candidate.kind is EntryKind.MESSAGE and feeling is None:
+        return Scored(candidate, sum(candidate.parts.values()), candidate.parts, "sum")
     parts = dict(candidate.parts)
     if candidate.kind is not EntryKind.MESSAGE:
         parts["importance"] = IMPORTANCE * (candidate.importance - 5)

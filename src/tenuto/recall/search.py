@@ -10,7 +10,7 @@ another user's row could come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -22,17 +22,17 @@ from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader, Where
 from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import Held, distinct, held
-from tenuto.recall.entry import Indexed, around_hashes, embedding_text, query_tokens, record_type, speaker_marks
+from tenuto.recall.entry import Indexed, embedding_text, query_tokens, record_type, speaker_marks, words_around
 from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
 from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
-from tenuto.recall.index import KINDS, MESSAGE, Bools, Floats, UserIndex, View
-from tenuto.recall.match import Pool, Query, Signals, nearest, weigh
+from tenuto.recall.index import KINDS, Bools, Floats, Places, UserIndex, View
+from tenuto.recall.match import Query, Signals, nearest, weigh
 from tenuto.recall.outdated import Replaced, current_first
 from tenuto.recall.request import Request, check
 from tenuto.recall.scoring import Scored
 from tenuto.recall.segments import Hashes
 from tenuto.recall.selfnamed import NAME_KEY, first_person, may_name
-from tenuto.recall.timewords import about_now, about_past, span
+from tenuto.recall.timewords import times
 from tenuto.records.base import from_micros
 from tenuto.records.conversation import Message
 from tenuto.records.memory import Memory, Status
@@ -41,6 +41,8 @@ from tenuto.records.recall import Candidate, Hit, Recalled
 from tenuto.records.scope import Scope
 from tenuto.text import words
 
+ROUNDING = 1e-4
+"""Far more than what adding in single precision, by which rows are ordered, can lose of a score."""
 LONGEST_CHAIN = 8
 """How often a memory may have been superseded before what is true now is given up."""
 
@@ -57,11 +59,12 @@ def recall(
 ) -> Recalled:
     """The best ``limit`` things for ``query`` that may be handed over, best first."""
     request = check(query, deps.policy.limits, limit=limit, kinds=kinds, profile=profile, **given)
-    wanted = request.filters
-    if wanted.speaker is not None:
-        wanted = replace(wanted, speaker=deps.vault.blind(scope.user, wanted.speaker))
     asked = request.text
-    request = replace(request, filters=wanted, text=_first_person(deps, scope, request.text))
+    if request.filters.speaker is not None:
+        blind = deps.vault.blind(scope.user, request.filters.speaker)
+        request = replace(request, filters=replace(request.filters, speaker=blind))
+    if may_name(asked):
+        request = replace(request, text=_first_person(deps, scope, asked))
     vector, notes = _embed_query(deps, request.text)
     with deps.store.reading(scope.user) as reader:
         index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
@@ -85,7 +88,7 @@ def _search(
 ) -> Recalled:
     found = _Search(deps, scope, request, asked, index, vector)
     allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
-    if not allowed.any():
+    if not np.count_nonzero(allowed):
         return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
     ranked = found.ranked(reader, allowed)
     if not ranked:
@@ -95,8 +98,6 @@ def _search(
 
 def _first_person(deps: Deps, scope: Scope, text: str) -> str:
     """The query as the user would put it, where it names the user."""
-    if not may_name(text):
-        return text
     with deps.store.reading(scope.user) as reader:
         told = reader.find(Memory, Where("key", "=", NAME_KEY), Where("status", "=", Status.ACTIVE), limit=4)
     return first_person(text, [memory.value for memory in told if memory.value])
@@ -117,9 +118,11 @@ def _waiting(deps: Deps, reader: Reader, index: UserIndex, notes: list[str]) -> 
     """The newest entries that wait for their vector, with what it is made from."""
     view = index.view()
     rows = view.unembedded()
+    if not len(rows):
+        return {}
     if len(rows) > deps.policy.recall.catch_up:
         notes.append(f"{len(rows):,} entries wait for their vector and are found by words only")
-    records = _read(reader, view, rows[: deps.policy.recall.catch_up].tolist())
+    records = _read(reader, view, rows[: deps.policy.recall.catch_up])
     return {id: embedding_text(record) for id, record in records.items()}
 
 
@@ -132,14 +135,13 @@ def _catch_up(deps: Deps, index: UserIndex, waiting: dict[str, str], notes: list
         notes.append(f"the newest entries were searched by words only: {error.message}")
 
 
-def _read(reader: Reader, view: View, rows: Sequence[int]) -> dict[str, Indexed]:
-    by_kind: dict[EntryKind, list[str]] = {}
-    column = view.column("kind")
-    for row in rows:
-        by_kind.setdefault(KINDS[int(column[row])], []).append(view.ids[row])
+def _read(reader: Reader, view: View, rows: Places) -> dict[str, Indexed]:
+    by_kind: dict[int, list[str]] = {}
+    for row, kind in zip(rows.tolist(), view.column("kind")[rows].tolist(), strict=True):
+        by_kind.setdefault(kind, []).append(view.ids[row])
     found: dict[str, Indexed] = {}
     for kind, ids in by_kind.items():
-        found.update(reader.get_many(record_type(kind), ids))
+        found.update(reader.get_many(record_type(KINDS[kind]), ids))
     return found
 
 
@@ -166,14 +168,15 @@ class _Search:
         key = deps.vault.index_key(scope.user)
         now = deps.clock()
         names = _names(asked) if self.view.speakers else []
-        self.query = Query(_hashes(self.tokens, key), _hashes(names, key), vector, span(request.text, now))
-        self.now = about_now(request.text)
+        said = times(request.text, now)
+        self.query = Query(_hashes(self.tokens, key), _hashes(names, key), vector, said.span)
+        self.now = said.now
         wanted = request.filters
         self.asked = Asked(
             now=now,
             persona=scope.persona,
             any_persona=scope.persona is None and wanted.persona is not None,
-            past=about_past(request.text) or wanted.until is not None,
+            past=said.past or wanted.until is not None,
             outside=wanted.outside,
             statuses=frozenset({wanted.status} if wanted.status else ()),
             anchor=deps.embedder.calibration.anchor,
@@ -196,65 +199,61 @@ class _Search:
         while True:
             pool = signals.pool(size)
             kept = self._best(reader, signals, pool)
-            if len(kept) == self.request.limit or len(pool.rows) < size:
+            if len(kept) == self.request.limit or len(pool) < size:
                 return kept
             size *= 4
 
-    def _best(self, reader: Reader, signals: Signals, pool: Pool) -> list[Scored]:
+    def _best(self, reader: Reader, signals: Signals, pool: Places) -> list[Scored]:
         """The best of one pool. Records are read in the order of promise, and only until there are enough.
 
         A message's place is known from the index alone; what else there is of its record (its text, its trust) matters
         only if it comes into question. Everything else is read at once, because its weight is in the record.
         """
-        kinds = self.view.column("kind")[pool.rows]
         lazy = self.request.profile == "default"
-        candidates = self._pass(reader, pool, np.flatnonzero((kinds != MESSAGE) | (not lazy)).tolist())
-        replaced = self._replaced(reader, signals, candidates) if lazy else []
-        messages = np.flatnonzero((kinds == MESSAGE) & lazy).tolist()
+        said = self.view.said()[pool] & lazy
+        messages = pool[said]
+        candidates = self._pass(reader, signals, pool[~said])
+        replaced = self._replaced(reader, signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
+        more, doubt = 2 * step, 0.0
         if not (candidates or self.now):
-            # Among messages alone nothing but a repetition can change their order: few more than wanted will do.
-            step = self.request.limit + self.request.limit // 4 + 1
+            # Among messages alone nothing but a repetition can change their order: as many as wanted mostly do.
+            step, more, doubt = self.request.limit, self.request.limit // 4 + 1, ROUNDING
         while True:
             some, messages = messages[:step], messages[step:]
-            candidates += self._pass(reader, pool, some)
+            candidates += self._pass(reader, signals, some)
             ranked = scoring.score(candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling)
-            if messages:
+            if len(messages):
                 # What was not read yet cannot be better than its promise: the order holds down to there.
-                promise = sum(float(part[messages[0]]) for part in pool.parts.values())
+                promise = signals.promise(messages[0]) + doubt
                 ranked = [one for one in ranked if one.score >= promise]
             if self.now:
                 ranked = self._newest_first(ranked)
             if replaced:
                 ranked = current_first(ranked, replaced)
             kept = distinct(ranked, self.request.limit, self.held)
-            if len(kept) == self.request.limit or not messages:
+            if len(kept) == self.request.limit or not len(messages):
                 return kept
-            step *= 2
+            step, more = more, 2 * more
 
-    def _pass(self, reader: Reader, pool: Pool, places: list[int]) -> list[Candidate]:
-        """Read some records of the pool and ask the gate for each."""
-        if not places:
+    def _pass(self, reader: Reader, signals: Signals, rows: Places) -> list[Candidate]:
+        """Read the records of some rows and ask the gate for each."""
+        if not len(rows):
             return []
-        rows = pool.rows[places].tolist()
         self.records |= _read(reader, self.view, rows)
-        said = self.view.column("at")
-        names, signals = list(pool.parts), [part[places].tolist() for part in pool.parts.values()]
-        near = zip(pool.cosine[places].tolist(), pool.has_vector[places].tolist(), strict=True)
         passed = []
-        for row, (similarity, embedded), *weighed in zip(rows, near, *signals, strict=True):
+        for row, cosine, parts in zip(rows.tolist(), signals.near(rows), signals.weighed(rows), strict=True):
             record = self.records.get(self.view.ids[row])
             if record is None:
                 continue
-            cosine = similarity if embedded else None
             verdict = gate(record, self.asked, cosine)
             if verdict.rule == OUTDATED and isinstance(record, Memory):
                 self.outdated[record.id] = record
             if verdict.passed:
                 self.rules[record.id] = verdict
                 left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
-                at = record.at if isinstance(record, Message) else from_micros(int(said[row]))
-                passed.append(as_candidate(record, at, cosine, dict(zip(names, weighed, strict=True)), left))
+                at = record.at if isinstance(record, Message) else from_micros(int(self.view.columns["at"][row]))
+                passed.append(as_candidate(record, at, cosine, parts, left))
         return passed
 
     def _replaced(self, reader: Reader, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:
@@ -274,7 +273,7 @@ class _Search:
                 continue
             if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
                 if new.id not in self.rules:
-                    candidates += self._pass(reader, signals.of(np.array([row])), [0])
+                    candidates += self._pass(reader, signals, np.array([row]))
                 pairs.append(Replaced(old, new))
         return pairs
 
@@ -301,19 +300,16 @@ class _Search:
     def hits(self, reader: Reader, ranked: list[Scored], notes: tuple[str, ...]) -> list[Hit]:
         records = [self.records[one.candidate.id] for one in ranked]
         passages = self._around(ranked) if self.request.passages else {}
-        wanted = {id for record in records for id in evidence_ids(record)} | {
-            id for ids in passages.values() for id in ids
-        }
         sources = {record.id: record for record in records if isinstance(record, Message)}
-        if missing := sorted(wanted - set(sources)):
+        wanted = {id for record in records if record.id not in sources for id in evidence_ids(record)}
+        wanted.update(id for ids in passages.values() for id in ids)
+        if missing := sorted(wanted - sources.keys()):
             sources |= reader.get_many(Message, missing)
-        wanted_words = [(token, words.token_hash(token)) for token in self.tokens]
         made = []
         for one, record in zip(ranked, records, strict=True):
             lines = [sources[id] for id in passages.get(record.id, ()) if id in sources]
-            said = self.held.get(record.id) or held(record.content)
-            around = around_hashes(record)
-            matched = tuple(token for token, hash in wanted_words if hash in said or hash in around)
+            said, around = self.held.get(record.id) or held(record.content), words_around(record)
+            matched = tuple([token for token in self.tokens if token in said or token in around])
             rule = self.rules[record.id].rule
             text = passage(lines) if lines else None
             made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))

@@ -117,19 +117,23 @@ class Words:
 
     def counts(self, wanted: Hashes, width: int) -> Counts:
         """How often each wanted hash occurs in each row: a table with ``width`` columns, for an index of few rows."""
-        table = np.zeros((len(wanted), width), np.float32)
+        table = self._tail_counts(wanted, width)
         for segment in self.segments:
             places = np.searchsorted(segment.hashes, wanted)
             for number, place in enumerate(places.tolist()):
                 if place < len(segment.hashes) and segment.hashes[place] == wanted[number]:
                     start, end = segment.starts[place], segment.starts[place + 1]
                     table[number, segment.rows[start:end]] = segment.counts[start:end]
-        if self.length:
-            found = np.flatnonzero(wanted[:, None] == self.tail_hashes[: self.length])
-            numbers, places = np.divmod(found, self.length)
-            flat = numbers * width + self.tail_rows[places]
-            table += np.bincount(flat, minlength=table.size).reshape(table.shape)
         return table
+
+    def _tail_counts(self, wanted: Hashes, width: int) -> Counts:
+        if not self.length:
+            return np.zeros((len(wanted), width), np.float32)
+        found = (wanted[:, None] == self.tail_hashes[: self.length]).ravel().nonzero()[0]
+        numbers = found // self.length
+        cells = numbers * width + self.tail_rows[found - numbers * self.length]
+        counts = np.bincount(cells, minlength=len(wanted) * width)
+        return counts.astype(np.float32).reshape(len(wanted), width)
 
 
 def _joined(parts: list[tuple[Rows, Counts]]) -> tuple[Rows, Counts]:

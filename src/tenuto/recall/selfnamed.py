@@ -20,6 +20,8 @@ _FIRST_PERSON = {"is": "am", "has": "have", "does": "do", "was": "was"}
 
 def may_name(text: str) -> bool:
     """Is there a word in a query that can be a name?"""
+    if text.isascii() and text.islower():
+        return False
     return any(match.group().casefold() not in words.STOP_WORDS for match in _CAPITAL.finditer(text))
 
 

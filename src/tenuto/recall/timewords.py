@@ -38,6 +38,16 @@ _RELATIVE = re.compile(
     r"(?P<units>day|week|month|year)s?\s+ago)\b",
     re.IGNORECASE,
 )
+_HINTS = frozenset(
+    """
+    now nowadays current currently days moment present presently today still latest newest recent recently date more
+    anymore actually before previous previously former formerly used once earlier originally past back first firstly
+    time old older ex prior ago until history change changed instead initially point longer yesterday night morning
+    week weekend month year
+    """.split()  # noqa: SIM905
+).union(MONTHS)
+"""Whatever the patterns find in ASCII text holds one of these words, or a digit."""
+_WORD, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
 _COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "a few": 3, "a couple of": 2,
@@ -52,6 +62,25 @@ class Span:
     start: datetime
     end: datetime
     slack: float
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """All that a query says about time."""
+
+    now: bool = False
+    past: bool = False
+    span: Span | None = None
+
+
+TIMELESS = Times()
+
+
+def times(query: str, now: datetime) -> Times:
+    """Most queries say nothing about time, which their words alone tell."""
+    if query.isascii() and not _DIGIT.search(query) and _HINTS.isdisjoint(_WORD.findall(query.lower())):
+        return TIMELESS
+    return Times(about_now(query), about_past(query), span(query, now))
 
 
 def about_now(query: str) -> bool:

@@ -35,7 +35,7 @@ class SqliteConnection:
         self.raw = raw
 
     def rows(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
-        return self.raw.execute(sql, dict(parameters)).fetchall()
+        return self.raw.execute(sql, parameters).fetchall()
 
     def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
         before = self.raw.total_changes()

@@ -23,6 +23,7 @@ from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
 from tenuto.storage.vectors import Matrix
 
 T = TypeVar("T")
+_SETTINGS = msgspec.json.Decoder(dict[str, Any])
 CHUNK = 512
 """Ids in one statement."""
 
@@ -52,11 +53,15 @@ class SqlReader:
     def get_many(self, type_: type[T], ids: Sequence[str]) -> dict[str, T]:
         table, found = table_of(type_), {}
         for start in range(0, len(ids), CHUNK):
-            part = [row_id(id, table, self._vault, self._user) for id in ids[start : start + CHUNK]]
+            part = list(ids[start : start + CHUNK])
+            if table.keyed_id:
+                part = [row_id(id, table, self._vault, self._user) for id in part]
             sql, names = queries.by_ids(table, len(part))
             part += part[-1:] * (len(names) - len(part))
-            for row in self._connection.rows(sql, {"user": self._user, **dict(zip(names, part, strict=True))}):
-                record = self._decode(row, table)
+            parameters = dict(zip(names, part, strict=True))
+            parameters["user"] = self._user
+            for row in self._connection.rows(sql, parameters):
+                record = decode(row, table, self._vault, self._user)
                 found[record.id] = record
         return found
 
@@ -169,7 +174,7 @@ class SqlReader:
     def _to_user(self, row: Row) -> User:
         user_id, seq, epoch, created_at, body = row
         plain = self._vault.open(user_id, place("users", user_id), 0, bytes(body))
-        values = msgspec.json.decode(plain, type=dict[str, Any])
+        values = _SETTINGS.decode(plain)
         return User(user_id=user_id, seq=seq, epoch=epoch, created_at=from_micros(created_at), **values)
 
     def _to_entry(self, row: Row) -> Entry:

@@ -25,6 +25,8 @@ _UNSPACED = re.compile(
     "\U00020000-\U0003ffff]+"
 )
 _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve|t)$")
+_APART = bytes(code if chr(code).isalnum() or code == ord("'") else ord(" ") for code in range(128)).ljust(256)
+"""What stands for each ASCII character where a text is split: itself in a word, a space elsewhere."""
 LONGEST = 64
 """Characters of one token; longer runs (base64, hashes) are cut."""
 MOST = 4096
@@ -62,7 +64,7 @@ def words(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """What is indexed and searched: stemmed, without stop words."""
     if text.isascii():
-        return [token for word in _WORD.findall(text.lower()) if (token := _word_token(word)) is not None][:MOST]
+        return [token for token in map(_word_token, _split(text.lower())) if token is not None][:MOST]
     kept = [word for word in words(text) if word not in STOP_WORDS][:MOST]
     return [_stem(word) for word in kept]
 
@@ -79,27 +81,19 @@ def packed(text: str, key: bytes = b"") -> bytes:
     """``pack(tokens(text), key)``, a few times faster where the text is plain ASCII: one look-up per word."""
     if not text.isascii():
         return pack(tokens(text), key)
-    found = [hash for word in _WORD.findall(text.lower()) if (hash := _word_hash(word, key)) is not None]
+    found = [hash for word in _split(text.lower()) if (hash := _word_hash(word, key)) is not None]
     numbers = array("Q", found[:MOST])
     if byteorder == "big":
         numbers.byteswap()
     return numbers.tobytes()
 
 
-def hashes(packed: bytes) -> frozenset[int]:
-    """The distinct numbers of a packed text."""
-    numbers = array("Q", packed)
-    if byteorder == "big":
-        numbers.byteswap()
-    return frozenset(numbers)
-
-
-def held(text: str) -> frozenset[int]:
-    """``hashes(packed(text))``, the quick way."""
-    if not text.isascii():
-        return hashes(packed(text))
-    found = [hash for word in _WORD.findall(text.lower()) if (hash := _word_hash(word, b"")) is not None]
-    return frozenset(found[:MOST])
+def _split(text: str) -> list[str]:
+    """The words of lower-case ASCII text: several times faster than the pattern, which only apostrophes need."""
+    parts = text.encode().translate(_APART).decode().split()
+    if "'" not in text:
+        return parts
+    return [word for part in parts for word in (_WORD.findall(part) if "'" in part else (part,))]
 
 
 @lru_cache(maxsize=1 << 16)

@@ -18,7 +18,7 @@ from tenuto.recall import cards, scoring
 from tenuto.recall.diverse import distinct
 from tenuto.recall.gate import Asked, gate
 from tenuto.recall.scoring import Feeling, Scored
-from tenuto.recall.timewords import about_now, about_past, span
+from tenuto.recall.timewords import MONTHS, Times, about_now, about_past, span, times
 from tenuto.records.conversation import Message, Role, Summary, SummaryKind
 from tenuto.records.memory import (
     Domain,
@@ -247,6 +247,19 @@ def test_days_that_a_query_names(query: str, first: str, last: str) -> None:
 def test_queries_without_days(query: str) -> None:
     found = span(query, NOW)
     assert found is None or query.startswith("the march")
+
+
+SPOKEN = """now nowadays current currently these days at the moment present presently today still latest newest most
+recent recently up to date any more anymore actually before previous previously former formerly used once earlier
+originally in past back then when first time how old older ex prior ago until history change changed instead of firstly
+initially one point 1987 2024 no longer 5 5th 7, yesterday last night this morning week weekend month year a few couple
+two days weeks months years coffee Lisbon' _now now_ 'now (ago) NOW Today maybe marching ſtill nıght weeK ５""".split()  # noqa: SIM905
+
+
+@given(st.lists(st.sampled_from([*SPOKEN, *MONTHS, "May", "June"]), max_size=7), st.sampled_from(" \n-"))
+def test_a_quick_look_at_the_words_hides_nothing_from_the_patterns(said: list[str], between: str) -> None:
+    query = between.join(said)
+    assert times(query, NOW) == Times(about_now(query), about_past(query), span(query, NOW))
 
 
 # --- one thing once ---------------------------------------------

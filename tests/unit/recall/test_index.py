@@ -50,7 +50,7 @@ def hashes(text: str) -> np.ndarray[Any, Any]:
 def scores(index: UserIndex, query: str) -> dict[str, tuple[float, float]]:
     """Of every living row: the words' score, and how many messages came after it."""
     view = index.view()
-    found, ago = lexical(view, hashes(query)).score, view.ago()
+    found, ago = lexical(view, hashes(query)), view.ago()
     living = view.living()
     return {view.ids[row]: (round(float(found[row]), 4), float(ago[row])) for row in range(view.size) if living[row]}
 
@@ -133,12 +133,12 @@ def test_a_view_does_not_change_while_the_index_does() -> None:
     index = UserIndex("m", DIMENSION)
     index.apply([entry(0, "apple"), entry(1, "pear", embedded=False)])
     view = index.view()
-    before = (lexical(view, hashes("apple pear")).score.tolist(), view.cosine(vector(1).astype(np.float32)).tolist())
+    before = (lexical(view, hashes("apple pear")).tolist(), view.cosine(vector(1).astype(np.float32)).tolist())
     index.apply(
         [entry(1, "pear", seq=5), entry(0, "plum", seq=6), *(entry(n, "apple pear", seq=n + 9) for n in range(2, 300))]
     )
     assert (
-        lexical(view, hashes("apple pear")).score.tolist(),
+        lexical(view, hashes("apple pear")).tolist(),
         view.cosine(vector(1).astype(np.float32)).tolist(),
     ) == before
     assert view.living().all()
