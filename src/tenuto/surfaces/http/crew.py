@@ -2,9 +2,10 @@
 
 A verb is half a millisecond of Python between two waits. A pool that wakes a thread for each and the event loop for
 each answer spends more time on handing the interpreter over than on the verbs. Here the loop first takes in all that
-has arrived, then rests while a thread works through it, and sends the answers together. It rests for ``PACE`` at most,
-and whenever a verb waits and none was begun for as long, one more thread is called: what is slow (a database elsewhere,
-an embedder, an import) goes on beside the rest, and many short verbs cost little more than plain calls.
+has arrived, then rests while a thread works through it, and sends the answers together. It rests for ``REST`` at most,
+and whenever a verb waits and none was begun for ``PACE``, one more thread is called: what is slow (another machine's
+database, an embedder, an import) goes on beside the rest. A thread that is done leaves the rest to another one that has just
+begun something: so many short verbs stay in one thread, and cost little more than plain calls.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-PACE = 0.002
-"""Seconds that the loop rests at most, and within which a verb that waits is begun or gets one more thread."""
+PACE = 0.003
+"""Seconds within which a verb that waits is begun, or gets one more thread."""
+REST = 0.006
+"""Seconds that the loop rests at most."""
 AT_ONCE = 8
 """Answers after which the loop is told, though there is more to do."""
 
@@ -34,7 +37,7 @@ class Crew:
         self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._calls: SimpleQueue[bool] = SimpleQueue()
         self._threads = self._at_work = self._coming = 0
-        self._begun = 0.0
+        self._begun, self._beginner = 0.0, 0
         self._bell = threading.Lock()
         self._bell.acquire()
         self._resting = False
@@ -60,11 +63,15 @@ class Crew:
     def _begin(self) -> None:
         """Everything that arrived is in: rest while it is worked through."""
         self._begins = False
+        until = time.monotonic() + REST
         with self._lock:
             rests = self._resting = bool(self._waiting) and self._someone()
-        if rests and not self._bell.acquire(timeout=PACE):
+        while rests and not self._bell.acquire(timeout=PACE):
             with self._lock:
-                rung, self._resting = not self._resting, False
+                rung = not self._resting
+                self._resting = rests = (
+                    not rung and time.monotonic() < until and bool(self._waiting) and self._someone()
+                )
             if rung:
                 self._bell.acquire()
         self._hand_over()
@@ -129,17 +136,20 @@ class Crew:
                 held = 0
 
     def _next(self, held: int, called: bool) -> tuple[Callable[[], Any], asyncio.Future[Any]] | None:
-        """The verb that waited longest. Where there is none, the loop hears of what is done, and the work ends."""
+        """The verb that waited longest. Where there is none, or another thread is quick enough, the work ends here."""
         with self._lock:
             self._coming -= called
-            if self._waiting:
-                self._begun = time.monotonic()
+            now, me = time.monotonic(), threading.get_ident()
+            another = self._beginner != me and self._at_work > 1 and now - self._begun < PACE
+            if self._waiting and (called or not another):
+                self._begun, self._beginner = now, me
                 return self._waiting.popleft()
             self._at_work -= 1
             if self._resting:
-                self._resting = False
-                self._bell.release()
-                held = 0
+                held = 0  # the loop looks after it in a moment
+                if not self._waiting:
+                    self._resting = False
+                    self._bell.release()
         if held:
             self._tell()
         return None
