@@ -4,8 +4,8 @@ A verb is half a millisecond of Python between two waits. A pool that wakes a th
 each answer spends more time on handing the interpreter over than on the verbs. Here the loop first takes in all that
 has arrived, then rests while a thread works through it, and sends the answers together. It rests for ``REST`` at most,
 and whenever a verb waits and none was begun for ``PACE``, one more thread is called: what is slow (another machine's
-database, an embedder, an import) goes on beside the rest. A thread that is done leaves the rest to another one that has just
-begun something: so many short verbs stay in one thread, and cost little more than plain calls.
+database, an embedder, an import) goes on beside the rest. A thread that is done leaves what waits to another one that
+has just begun something: so many short verbs stay in one thread, and cost little more than plain calls.
 """
 
 from __future__ import annotations
