@@ -132,7 +132,7 @@ class StoreBusy(StoreError):
 
 
 class StoreFull(StoreError):
-    """No space left; nothing of this call was written."""
+    """No space left; the step at hand was undone. A verb of several steps goes on from there when called again."""
 
     code = "store_full"
 

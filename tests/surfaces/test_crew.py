@@ -44,7 +44,8 @@ def test_answers_and_errors_come_back() -> None:
 
 
 def test_one_thread_works_through_what_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 3600.0)
+    monkeypatch.setattr(module, "PACE", 3600.0)
+    monkeypatch.setattr(module, "REST", 3600.0)
     order: list[int] = []
 
     async def test(crew: Crew) -> None:

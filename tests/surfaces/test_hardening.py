@@ -11,9 +11,13 @@ import threading
 import time
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
+from opentelemetry import trace
+from starlette.testclient import TestClient
 
 from tenuto.errors import InputError
 from tenuto.surfaces.http.guard import HEADERS, csrf_token
@@ -321,3 +325,24 @@ def test_stopping_finishes_what_is_at_work() -> None:
     kept = sum(len(store.user(f"u{n}").messages(limit=10_000)) for n in range(4))
     assert answered and kept >= len(answered) and kept - len(answered) <= 4
     store.close()
+
+
+def test_no_request_is_told_to_a_tracer(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The framework traces by itself where the process has a tracer, with the path, which names a person."""
+    asked: list[str] = []
+
+    class Provider(trace.TracerProvider):
+        def get_tracer(self, name: str, *_: Any, **__: Any) -> trace.Tracer:
+            asked.append(name)
+            return trace.NoOpTracer()
+
+    monkeypatch.setattr(trace, "get_tracer_provider", Provider)
+    plain = FastAPI()
+    plain.add_api_route("/", lambda: "here")
+    with TestClient(plain) as client:
+        assert client.get("/").json() == "here"
+    traces_by_itself = asked.copy()
+    asked.clear()
+    assert server.post("/api/users/ana/observe", {"text": "hello"}).status_code == 201
+    assert server.get("/api/users/ana/stats").status_code == 200
+    assert traces_by_itself and not asked

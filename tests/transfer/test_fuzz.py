@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tenuto.errors import InputError
 from tenuto.policy import ImportPolicy
 from tenuto.records.transfer import Noted, Said, Skipped
+from tenuto.text.mail import read
 from tenuto.transfer.formats.registry import FORMATS, choose, load
-from tenuto.transfer.parsing import Options, me
+from tenuto.transfer.parsing import Options, me, moment
 from tenuto.transfer.source import opened
 from tests.transfer import files
 
@@ -148,3 +149,15 @@ def test_the_samples_are_read(tmp_path: Path) -> None:
         with opened(folder if "/" in name else path, policy) as source:
             found = list(load(format).parse(source, Options(now=NOW, policy=policy, me=me("ana"))))
         assert any(isinstance(item, (Said, Noted)) for item in found), format
+
+
+@pytest.mark.parametrize(
+    "text", ["1 10:00" + "8" * 44, "10:" + "9" * 60, "1" * 64, "Mon, 1 Jan " + "9" * 30 + " 10:00:00"]
+)
+def test_a_long_row_of_digits_is_no_date(tmp_path: Path, text: str) -> None:
+    """Found by fuzzing: whoever reads dates raises another error for each."""
+    assert moment(text) is None
+    data = f"From: ana@example.org\nTo: ben@example.org\nDate: {text}\nSubject: hello\n\nGood morning.\n".encode()
+    mail = read(data)
+    assert mail.at is None and mail.text == "Good morning."
+    survives(tmp_path, "mail.eml", data, "mail")

@@ -215,7 +215,9 @@ def translated(where: str) -> Iterator[None]:
     except PoolClosed as error:
         raise errors.StoreClosed(f"The store {where} is closed: open it again with tenuto.open().") from error
     except pg.DiskFull as error:
-        raise errors.StoreFull(f"The disk of {where} is full: nothing of this call was written.") from error
+        raise errors.StoreFull(
+            f"The disk of {where} is full: the step at hand was undone. Make room, then try again."
+        ) from error
     except (pg.InsufficientPrivilege, pg.ReadOnlySqlTransaction) as error:
         raise errors.NotWritable(f"{where} refuses: {error}. Check the role's rights.") from error
     except pg.UniqueViolation as error:

@@ -247,7 +247,9 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.CorruptError as error:
         raise errors.StoreCorrupt(f"{path} is damaged: run 'tenuto doctor', and restore a backup.") from error
     except apsw.FullError as error:
-        raise errors.StoreFull(f"The disk of {path} is full: nothing of this call was written.") from error
+        raise errors.StoreFull(
+            f"The disk of {path} is full: the step at hand was undone. Make room, then try again."
+        ) from error
     except (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError) as error:
         raise errors.NotWritable(f"{path} cannot be opened for writing: check its directory and rights.") from error
     except apsw.ConstraintError as error:

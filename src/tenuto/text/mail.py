@@ -70,6 +70,7 @@ def read(raw: bytes, *, html_bytes: int = 1024**2) -> Mail:
         IndexError,
         KeyError,
         TypeError,
+        ArithmeticError,
         RecursionError,
     ) as error:
         raise InputError(
@@ -167,7 +168,7 @@ def _content(part: MIMEPart) -> str:
 def _header(message: EmailMessage, name: str) -> str:
     try:
         value = message.get(name)
-    except (ValueError, IndexError, AttributeError, TypeError):
+    except (ValueError, IndexError, AttributeError, TypeError, ArithmeticError):
         return ""
     return re.sub(r"\s+", " ", str(value or "")).replace("\x00", "").strip()[:998]
 
@@ -185,7 +186,7 @@ def _ids(message: EmailMessage, name: str) -> list[str]:
 def _date(message: EmailMessage) -> datetime | None:
     try:
         at = parsedate_to_datetime(_header(message, "date"))
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, ArithmeticError):
         return None
     try:
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)

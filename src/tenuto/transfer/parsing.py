@@ -64,7 +64,7 @@ def moment(value: Any, zone: tzinfo = UTC) -> datetime | None:
             found = _from_text(value.strip()[:64])
         else:
             return None
-    except (ValueError, OverflowError, OSError, dateutil_parser.ParserError):
+    except (ValueError, ArithmeticError, TypeError, OSError):  # a long row of digits ends in any of them
         return None
     if found.tzinfo is None:
         found = found.replace(tzinfo=zone)

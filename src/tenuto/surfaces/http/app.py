@@ -59,6 +59,8 @@ ROUTERS = (
 )  # fmt: skip
 THREADS = 40
 """Verbs at work at the same time in one process; further ones wait their turn."""
+SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""The framework's own telemetry would name paths, and paths name people."""
 DESCRIPTION = """\
 The memory of an AI that talks with people, over HTTP. Every verb is about one user, and the user comes from the key:
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
@@ -112,7 +114,7 @@ def create_app(
 
     app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
-        redirect_slashes=False,
+        redirect_slashes=False, telemetry=SILENT,
     )  # fmt: skip
     app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
     policy = store.deps.policy.server

@@ -2,9 +2,10 @@
 
 A verb is half a millisecond of Python between two waits. A pool that wakes a thread for each and the event loop for
 each answer spends more time on handing the interpreter over than on the verbs. Here the loop first takes in all that
-has arrived, then rests while one thread works through it, and sends the answers together. It rests for ``REST`` at
-most: what takes longer goes on beside it, and what waits behind something slow gets a thread of its own. So no verb
-holds up another one or the loop for longer than that, and many short ones cost little more than a plain call.
+has arrived, then rests while a thread works through it, and sends the answers together. It rests for ``REST`` at most,
+and whenever a verb waits and none was begun for ``PACE``, one more thread is called: what is slow (another machine's
+database, an embedder, an import) goes on beside the rest. A thread that is done leaves what waits to another one that
+has just begun something: so many short verbs stay in one thread, and cost little more than plain calls.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
-REST = 0.002
-"""Seconds that the loop rests at most while a thread is at work."""
-PATIENCE = 0.004
-"""Seconds without progress after which verbs that wait get one more thread."""
+PACE = 0.003
+"""Seconds within which a verb that waits is begun, or gets one more thread."""
+REST = 0.006
+"""Seconds that the loop rests at most."""
 AT_ONCE = 8
 """Answers after which the loop is told, though there is more to do."""
 
@@ -36,7 +37,7 @@ class Crew:
         self._done: deque[tuple[asyncio.Future[Any], Any, BaseException | None]] = deque()
         self._calls: SimpleQueue[bool] = SimpleQueue()
         self._threads = self._at_work = self._coming = 0
-        self._since: dict[int, float] = {}
+        self._begun, self._beginner = 0.0, 0
         self._bell = threading.Lock()
         self._bell.acquire()
         self._resting = False
@@ -62,36 +63,35 @@ class Crew:
     def _begin(self) -> None:
         """Everything that arrived is in: rest while it is worked through."""
         self._begins = False
+        until = time.monotonic() + REST
         with self._lock:
             rests = self._resting = bool(self._waiting) and self._someone()
-        if rests and not self._bell.acquire(timeout=REST):
+        while rests and not self._bell.acquire(timeout=PACE):
             with self._lock:
-                rung, self._resting = not self._resting, False
+                rung = not self._resting
+                self._resting = rests = (
+                    not rung and time.monotonic() < until and bool(self._waiting) and self._someone()
+                )
             if rung:
                 self._bell.acquire()
         self._hand_over()
         if self._waiting and self._look is None:
-            self._look_again()
+            self._look = self._loop.call_later(PACE, self._look_after)
 
     def _someone(self) -> bool:
-        """Whether a thread takes the next verb soon; where all are at something slow, one more is called."""
-        late = time.monotonic() - PATIENCE
-        if self._coming or any(since > late for since in self._since.values()):
+        """Whether a thread takes the next verb soon; where none has begun one lately, one more is called."""
+        if self._coming or (self._at_work and time.monotonic() - self._begun < PACE):
             return True
         if self._at_work < self._threads:
             self._calls.put(True)
         elif self._threads < self._most:
             self._threads += 1
-            name = f"tenuto-http-{self._threads}"
-            threading.Thread(target=self._member, args=(self._threads,), name=name, daemon=True).start()
+            threading.Thread(target=self._member, name=f"tenuto-http-{self._threads}", daemon=True).start()
         else:
             return False
         self._at_work += 1
         self._coming += 1
         return True
-
-    def _look_again(self) -> None:
-        self._look = self._loop.call_later(PATIENCE, self._look_after)
 
     def _look_after(self) -> None:
         """Something waited: hand over what is done, and see that the rest does not wait for something slow."""
@@ -100,7 +100,7 @@ class Crew:
         if self._waiting:
             with self._lock:
                 self._someone()
-            self._look_again()
+            self._look = self._loop.call_later(PACE, self._look_after)
 
     def _hand_over(self) -> None:
         while self._done:
@@ -114,11 +114,11 @@ class Crew:
 
     # --- in a thread --------------------------------------------------------------------------------------------------
 
-    def _member(self, number: int) -> None:
+    def _member(self) -> None:
         """Verbs as long as there are any, then wait to be called."""
         held, called = 0, True
         while True:
-            item = self._next(number, held, called)
+            item = self._next(held, called)
             called = item is None
             if item is None:
                 held = 0
@@ -135,19 +135,21 @@ class Crew:
                 self._tell()
                 held = 0
 
-    def _next(self, number: int, held: int, called: bool) -> tuple[Callable[[], Any], asyncio.Future[Any]] | None:
-        """The verb that waited longest. Where there is none, the loop hears of what is done, and the work ends."""
+    def _next(self, held: int, called: bool) -> tuple[Callable[[], Any], asyncio.Future[Any]] | None:
+        """The verb that waited longest. Where there is none, or another thread is quick enough, the work ends here."""
         with self._lock:
             self._coming -= called
-            if self._waiting:
-                self._since[number] = time.monotonic()
+            now, me = time.monotonic(), threading.get_ident()
+            another = self._beginner != me and self._at_work > 1 and now - self._begun < PACE
+            if self._waiting and (called or not another):
+                self._begun, self._beginner = now, me
                 return self._waiting.popleft()
-            self._since.pop(number, None)
             self._at_work -= 1
             if self._resting:
-                self._resting = False
-                self._bell.release()
-                held = 0
+                held = 0  # the loop looks after it in a moment
+                if not self._waiting:
+                    self._resting = False
+                    self._bell.release()
         if held:
             self._tell()
         return None

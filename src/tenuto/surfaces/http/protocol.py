@@ -64,11 +64,11 @@ def patient_for(seconds: float) -> type[H11Protocol]:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
-            if self.conn.their_state is h11.IDLE and self._head is None:
-                self._arm()
             super().data_received(data)
             if self.conn.their_state is not h11.IDLE:
                 self._disarm()
+            elif self._head is None:
+                self._arm()
 
         def on_response_complete(self) -> None:
             self._disarm()
