@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from tenuto.recall.diverse import Held, held
 from tenuto.recall.scoring import Scored
 from tenuto.records.memory import Memory
 from tenuto.records.operations import EntryKind
@@ -34,15 +35,26 @@ class Replaced:
     new: Memory
 
 
-def current_first(ranked: Sequence[Scored], replaced: Iterable[Replaced]) -> list[Scored]:
-    """The same, with each memory that is true now before all that tells what it replaced."""
-    changed = list(ranked)
-    held = {one.candidate.id: frozenset(words.tokens(one.candidate.text)) for one in changed[:LOOKED_AT]}
+def current_first(
+    ranked: Sequence[Scored], replaced: Iterable[Replaced], known: dict[str, Held] | None = None
+) -> list[Scored]:
+    """The same, with each memory that is true now before all that tells what it replaced.
+
+    ``known`` keeps the words of what was looked at, by id.
+    """
+    changed, known = list(ranked), {} if known is None else known
+    for one in changed[:LOOKED_AT]:
+        if one.candidate.id not in known:
+            known[one.candidate.id] = held(one.candidate.text)
     for pair in replaced:
         place = next((n for n, one in enumerate(changed) if one.candidate.id == pair.new.id), None)
         if place is None:
             continue
-        before = [n for n, one in enumerate(changed[: min(place, LOOKED_AT)]) if _tells(one.candidate, held, pair)]
+        tells = _Tells.of(pair)
+        looked_at = changed[: min(place, LOOKED_AT)]
+        before = [
+            n for n, one in enumerate(looked_at) if tells(one.candidate, known.get(one.candidate.id, frozenset()))
+        ]
         if before:
             _take_the_best_place(changed, [*before, place])
     return changed
@@ -57,23 +69,32 @@ def _take_the_best_place(changed: list[Scored], places: list[int]) -> None:
         changed[place] = Scored(one.candidate, score, parts, one.formula)
 
 
-def _tells(candidate: Candidate, held: dict[str, frozenset[str]], pair: Replaced) -> bool:
-    """Whether a text tells what was true before and nothing of what is true now."""
-    if candidate.kind not in TOLD:
-        return False
-    rests = set(candidate.sources or (candidate.id,))
-    if rests & _evidence(pair.new):
-        return False
-    said = held.get(candidate.id, frozenset())
-    if _share(pair.new, said) >= MENTIONS:
-        return False
-    return bool(rests & _evidence(pair.old)) or _share(pair.old, said) >= REPEATS
+@dataclass(frozen=True, slots=True)
+class _Tells:
+    """Whether a text tells what was true before and nothing of what is true now: words and sources of both."""
+
+    old: Held
+    new: Held
+    old_sources: frozenset[str]
+    new_sources: frozenset[str]
+
+    @staticmethod
+    def of(pair: Replaced) -> _Tells:
+        old, new = (frozenset(words.tokens(memory.content)) for memory in (pair.old, pair.new))
+        return _Tells(old, new, _evidence(pair.old), _evidence(pair.new))
+
+    def __call__(self, candidate: Candidate, said: Held) -> bool:
+        if candidate.kind not in TOLD:
+            return False
+        rests = candidate.sources or (candidate.id,)
+        if not self.new_sources.isdisjoint(rests) or _share(self.new, said) >= MENTIONS:
+            return False
+        return not self.old_sources.isdisjoint(rests) or _share(self.old, said) >= REPEATS
 
 
-def _evidence(memory: Memory) -> set[str]:
-    return {one.message_id for one in memory.evidence if one.message_id}
+def _evidence(memory: Memory) -> frozenset[str]:
+    return frozenset(one.message_id for one in memory.evidence if one.message_id)
 
 
-def _share(memory: Memory, said: frozenset[str]) -> float:
-    own = frozenset(words.tokens(memory.content))
+def _share(own: Held, said: Held) -> float:
     return len(own & said) / len(own) if own else 0.0

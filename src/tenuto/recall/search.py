@@ -231,7 +231,7 @@ class _Search:
             if self.now:
                 ranked = self._newest_first(ranked)
             if replaced:
-                ranked = current_first(ranked, replaced)
+                ranked = current_first(ranked, replaced, self.held)
             kept = distinct(ranked, self.request.limit, self.held)
             if len(kept) == self.request.limit or not len(messages):
                 return kept
@@ -266,12 +266,7 @@ class _Search:
         The newer memory comes among the candidates even if it was not among the best.
         """
         pairs = []
-        for old in list(self.outdated.values()):
-            new: Memory | None = old
-            for _ in range(LONGEST_CHAIN):
-                if new is None or new.superseded_by is None:
-                    break
-                new = self._memory(reader, new.superseded_by)
+        for old, new in self._successors(reader, list(self.outdated.values())):
             row = self.index.row(new.id) if new is not None and new is not old else None
             if new is None or row is None or row >= self.view.size or not self.allowed[row]:
                 continue
@@ -281,9 +276,19 @@ class _Search:
                 pairs.append(Replaced(old, new))
         return pairs
 
-    def _memory(self, reader: Reader, id: str) -> Memory | None:
-        known = self.records.get(id)
-        return known if isinstance(known, Memory) else reader.get(Memory, id)
+    def _successors(self, reader: Reader, old: list[Memory]) -> list[tuple[Memory, Memory | None]]:
+        """Each memory with the last that took its place, if it is still there: all of one step are read at once."""
+        last: list[Memory | None] = list(old)
+        for _ in range(LONGEST_CHAIN):
+            wanted = {one.superseded_by for one in last if one and one.superseded_by}
+            if not wanted:
+                break
+            read = {id: self.records.get(id) for id in wanted}
+            known = {id: one for id, one in read.items() if isinstance(one, Memory)}
+            if missing := sorted(wanted - known.keys()):
+                known.update(reader.get_many(Memory, missing))
+            last = [known.get(one.superseded_by) if one and one.superseded_by else one for one in last]
+        return list(zip(old, last, strict=True))
 
     def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
         if len(ranked) < 2 or self.query.vector is None:
