@@ -24,7 +24,7 @@ ALIKE = 0.9
 def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None = None) -> list[Scored]:
     """The first ``limit`` that say something new, in order. ``known`` keeps the words of what was looked at, by id."""
     known = {} if known is None else known
-    said_first = {one.candidate.id: one for one in ranked if one.candidate.kind is EntryKind.MESSAGE}
+    said_first: dict[str, Scored] | None = None
     kept: list[Scored] = []
     messages: set[str] = set()
     single: set[str] = set()
@@ -33,6 +33,8 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
         if len(kept) == limit:
             break
         if len(one.candidate.sources) == 1 and not one.candidate.pinned:
+            if said_first is None:
+                said_first = {one.candidate.id: one for one in ranked if one.candidate.kind is EntryKind.MESSAGE}
             one = _in_its_own_words(one, said_first.get(one.candidate.sources[0]))
         candidate = one.candidate
         spoken, sources = candidate.kind is EntryKind.MESSAGE, candidate.sources

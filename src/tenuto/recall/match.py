@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 
 from tenuto.policy import RecallPolicy
@@ -48,8 +48,7 @@ USUAL_ROWS = 20
 """How many rows that assumption is worth."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """What is searched for: hashed words, hashed marks of names, and the vector where there is one."""
 
     tokens: Hashes
@@ -58,8 +57,7 @@ class Query:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(msgspec.Struct, frozen=True):
     """What the query says of every row. ``order`` decides which rows come into the pool."""
 
     order: Floats

@@ -89,8 +89,6 @@ def _search(
 ) -> Recalled:
     found = _Search(deps, scope, request, asked, index, vector)
     allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
-    if not np.count_nonzero(allowed):
-        return Recalled(notes=(*notes, "nothing is kept that these filters let through"))
     ranked = found.ranked(reader, allowed)
     if not ranked:
         return Recalled(notes=(*notes, found.reason()))
@@ -300,6 +298,8 @@ class _Search:
 
     def reason(self) -> str:
         """Why nothing came back."""
+        if not self.allowed.any():
+            return "nothing is kept that these filters let through"
         if self.records:
             return "what was found may not be handed over for this query"
         if self.query.vector is None and self.request.profile != "default":
@@ -310,10 +310,11 @@ class _Search:
         records = [self.records[one.candidate.id] for one in ranked]
         passages = self._around(ranked) if self.request.passages else {}
         sources = {record.id: record for record in records if isinstance(record, Message)}
-        wanted = {id for record in records if record.id not in sources for id in evidence_ids(record)}
-        wanted.update(id for ids in passages.values() for id in ids)
-        if missing := sorted(wanted - sources.keys()):
-            sources |= reader.get_many(Message, missing)
+        if passages or len(sources) < len(records):
+            wanted = {id for record in records for id in evidence_ids(record)}
+            wanted.update(id for ids in passages.values() for id in ids)
+            if missing := sorted(wanted - sources.keys()):
+                sources |= reader.get_many(Message, missing)
         made = []
         for one, record in zip(ranked, records, strict=True):
             said, around = self.held.get(record.id) or held(record.content), words_around(record)
