@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
+from tenuto.access.keys import OPERATOR
 from tenuto.deps import Deps
 from tenuto.errors import TenutoError
 from tenuto.records.operations import JobStatus
+from tenuto.storage.tables import TABLES
+from tenuto.transfer.export import records
 
 
-def examine(deps: Deps) -> list[dict[str, Any]]:
-    """One finding per part: the store, the embedder, the jobs."""
-    return [_store(deps), _embedder(deps), _jobs(deps, JobStatus.FAILED), _jobs(deps, JobStatus.PENDING)]
+def examine(deps: Deps, *, thorough: bool = False) -> list[dict[str, Any]]:
+    """One finding per part: the store, the embedder, the jobs; ``thorough`` reads every row as well."""
+    found = [_store(deps), _embedder(deps), _jobs(deps, JobStatus.FAILED), _jobs(deps, JobStatus.PENDING)]
+    return [*found, _rows(deps)] if thorough else found
 
 
 def _store(deps: Deps) -> dict[str, Any]:
@@ -37,3 +44,28 @@ def _jobs(deps: Deps, status: JobStatus) -> dict[str, Any]:
     if status is JobStatus.FAILED and found:
         detail += f", the newest: {found[0].kind}: {found[0].error}"
     return {"what": f"{status.value} jobs", "ok": status is JobStatus.PENDING or not found, "detail": detail}
+
+
+def _rows(deps: Deps) -> dict[str, Any]:
+    """Whether every row can be read. In a sealed store one that was changed or moved by others does not open."""
+    read, problems = 0, []
+    for user in _everyone(deps):
+        for table in TABLES:
+            try:
+                with deps.store.reading(user) as reader:
+                    read += sum(1 for _ in records(reader, table))
+            except (TenutoError, msgspec.DecodeError) as error:
+                problems.append(f"{table.name}: {error}")
+    detail = f"{read:,} rows can be read"
+    if problems:
+        detail += f"; {len(problems)} tables of a user cannot, the first: {problems[0]}"
+    return {"what": "rows", "ok": not problems, "detail": detail}
+
+
+def _everyone(deps: Deps) -> Iterator[str]:
+    """The operator, and every user."""
+    yield OPERATOR
+    last = ""
+    while page := deps.store.users(after=last):
+        yield from page
+        last = page[-1]

@@ -123,9 +123,12 @@ class Tenuto:
                 total += len(reader.unembedded(self.deps.embedder.model, 10**9))
         return total
 
-    def examine(self) -> list[dict[str, Any]]:
-        """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``."""
-        return examine(self.deps)
+    def examine(self, *, thorough: bool = False) -> list[dict[str, Any]]:
+        """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``.
+
+        ``thorough`` reads every row as well, and says whether one was changed behind Tenuto's back in a sealed store.
+        """
+        return examine(self.deps, thorough=thorough)
 
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
         """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""

@@ -107,8 +107,13 @@ def test_what_is_moved_or_changed_does_not_open(tmp_path: Path, keys: Path) -> N
     (old,) = db.execute("SELECT body FROM memories WHERE id = 'mem_1'").fetchall()
     swaps = [(rows[0], rows[1][2]), (rows[0], rows[7][2]), (rows[0], old[0]), (rows[0], rows[0][2][:-1] + b"\x00")]
     swaps.append((rows[0], b'{"content": "planted"}'))
+    with opened(path, keys) as store:
+        assert all(finding["ok"] for finding in store.examine(thorough=True) if finding["what"] == "rows")
     for (user, id, body), other in swaps:
         db.execute("UPDATE messages SET body = ? WHERE user_id = ? AND id = ?", (other, user, id))
+        with opened(path, keys) as store:
+            (rows_found,) = [finding for finding in store.examine(thorough=True) if finding["what"] == "rows"]
+        assert not rows_found["ok"] and "messages" in rows_found["detail"] and "changed" in rows_found["detail"]
         with opened(path, keys) as store, store.deps.store.reading(user) as reader, pytest.raises(VaultError) as caught:
             reader.get(Message, id)
         assert caught.value.code == "tampered"

@@ -112,6 +112,24 @@ def test_beyond_the_last_thread_verbs_wait_their_turn() -> None:
     assert counts == [0, most]
 
 
+def test_a_system_without_a_thread_to_give_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, refused = threading.Thread.start, [1, 1]
+
+    def sometimes(thread: threading.Thread) -> None:
+        if refused and thread.name.startswith("tenuto-http"):
+            refused.pop()
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", sometimes)
+
+    async def test(crew: Crew) -> None:
+        assert await crew.run(lambda: "at last") == "at last"
+
+    with_crew(test)
+    assert not refused
+
+
 def test_someone_who_left_is_not_missed() -> None:
     go = threading.Event()
 

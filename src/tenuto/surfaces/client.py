@@ -135,9 +135,9 @@ class RemoteTenuto:
         """What the model cost on each of the last days (UTC), all users together (or the first ``most``)."""
         return dict(self._link.call("GET", "/api/costs", query={"most": most}))
 
-    def examine(self) -> list[dict[str, Any]]:
+    def examine(self, *, thorough: bool = False) -> list[dict[str, Any]]:
         """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``."""
-        return list(self._link.call("GET", "/api/examine"))
+        return list(self._link.call("GET", "/api/examine", query={"thorough": thorough}))
 
     def check(self) -> list[str]:
         """What is wrong with the store, in words; empty when all is well."""

@@ -52,11 +52,12 @@ def compact(settings: Settings) -> None:
 
 
 @click.command()
+@click.option("--thorough", is_flag=True, help="Read every row: in a sealed store, one that was changed does not open.")
 @click.pass_obj
-def doctor(settings: Settings) -> None:
+def doctor(settings: Settings, thorough: bool) -> None:
     """Check that everything works: the store, its schema, the embedder, waiting and failed jobs."""
     with settings.store(background=False) as store:
-        findings = store.examine()
+        findings = store.examine(thorough=thorough)
 
     def render() -> None:
         for finding in findings:

@@ -85,8 +85,11 @@ class Crew:
         if self._at_work < self._threads:
             self._calls.put(True)
         elif self._threads < self._most:
+            try:
+                threading.Thread(target=self._member, name=f"tenuto-http-{self._threads}", daemon=True).start()
+            except RuntimeError:  # the system has no thread to give now; it is asked again in a moment
+                return False
             self._threads += 1
-            threading.Thread(target=self._member, name=f"tenuto-http-{self._threads}", daemon=True).start()
         else:
             return False
         self._at_work += 1

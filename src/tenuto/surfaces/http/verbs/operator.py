@@ -123,9 +123,9 @@ def settle(store: Store, body: bodies.Settle) -> Response:
 
 
 @routes.get("/examine", response_model=list[dict[str, Any]], **needs(Need.ADMIN, about_user=False))
-def examine(store: Store) -> Response:
-    """What `tenuto doctor` says: one finding per part, each with `ok`, `what` and `detail`."""
-    return answer(store.examine())
+def examine(store: Store, thorough: bool = False) -> Response:
+    """What `tenuto doctor` says: one finding per part, with `ok`, `what` and `detail`; `thorough` reads every row."""
+    return answer(store.examine(thorough=thorough))
 
 
 @routes.get("/check", response_model=list[str], **needs(Need.ADMIN, about_user=False))
