@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from math import ceil
 
 from tenuto.recall.scoring import Scored
 from tenuto.records.operations import EntryKind
+from tenuto.records.recall import Candidate
 from tenuto.text import words
 
 Held = frozenset[str]
@@ -35,7 +37,7 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
         if len(one.candidate.sources) == 1 and not one.candidate.pinned:
             if said_first is None:
                 said_first = {one.candidate.id: one for one in ranked if one.candidate.kind is EntryKind.MESSAGE}
-            one = _in_its_own_words(one, said_first.get(one.candidate.sources[0]))
+            one = _in_its_own_words(one, said_first.get(one.candidate.sources[0]), known)
         candidate = one.candidate
         spoken, sources = candidate.kind is EntryKind.MESSAGE, candidate.sources
         if spoken:
@@ -43,10 +45,7 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
                 continue
         elif sources and (messages.issuperset(sources) or single.issuperset(sources)):
             continue
-        own = known.get(candidate.id)
-        if own is None:
-            own = known[candidate.id] = held(candidate.text)
-        if _said_before(own, said):
+        if _said_before(_words(candidate, known), said):
             continue
         kept.append(one)
         if spoken:
@@ -56,11 +55,18 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
     return kept
 
 
-def _in_its_own_words(one: Scored, message: Scored | None) -> Scored:
+def _words(candidate: Candidate, known: dict[str, Held]) -> Held:
+    found = known.get(candidate.id)
+    if found is None:
+        found = known[candidate.id] = held(candidate.text)
+    return found
+
+
+def _in_its_own_words(one: Scored, message: Scored | None, known: dict[str, Held]) -> Scored:
     """The message that a key point or a memory only quotes, at its place."""
     if message is None or (
         one.candidate.kind is not EntryKind.KEY_POINT
-        and not _alike(held(one.candidate.text), held(message.candidate.text))
+        and not _alike(_words(one.candidate, known), _words(message.candidate, known))
     ):
         return one
     parts = {**message.parts, "quoted": one.score - message.score}
@@ -73,7 +79,7 @@ def _said_before(own: Held, said: defaultdict[str, list[Held]]) -> bool:
     Alike texts meet at a few words: two that share nine tenths of their words share one of the first tenth. Which words
     are first does not matter, only that it is the same order for all.
     """
-    marks = sorted(own)[: len(own) - int(ALIKE * len(own)) + 1]
+    marks = sorted(own)[: len(own) - ceil(ALIKE * len(own)) + 1]
     met = list(map(said.__getitem__, marks))
     for others in met:
         for other in others:

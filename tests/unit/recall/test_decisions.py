@@ -15,7 +15,7 @@ from msgspec import structs
 from tenuto.errors import InputError
 from tenuto.policy import RecallPolicy
 from tenuto.recall import cards, scoring
-from tenuto.recall.diverse import distinct
+from tenuto.recall.diverse import ALIKE, distinct
 from tenuto.recall.gate import Asked, gate
 from tenuto.recall.scoring import Feeling, Scored
 from tenuto.recall.timewords import MONTHS, Times, about_now, about_past, span, times
@@ -304,6 +304,18 @@ def test_the_same_words_are_returned_once_and_the_limit_holds() -> None:
     ]
     assert [one.candidate.id for one in distinct(ranked(*given), 9)] == ["a", "c", "d"]
     assert len(distinct(ranked(*given), 2)) == 2
+
+
+@given(st.lists(st.tuples(st.integers(4, 24), st.sets(st.integers(0, 24), max_size=3)), max_size=12))
+def test_what_says_the_same_is_found_whatever_words_it_shares(said: list[tuple[int, set[int]]]) -> None:
+    given_ = [set(range(length)) ^ changed for length, changed in said]
+    texts = [" ".join(f"w{number}" for number in words) for words in given_]
+    kept: list[set[int]] = []
+    for words in given_:
+        if not any(len(words & other) >= ALIKE * len(words | other) for other in kept):
+            kept.append(words)
+    found = distinct(ranked(*(candidate(f"m{place:02}", text=text) for place, text in enumerate(texts))), 99)
+    assert [one.candidate.text for one in found] == [texts[given_.index(words)] for words in kept]
 
 
 # --- cards ---------------------------------------------
