@@ -50,7 +50,7 @@ def swap(work: Work) -> Measured:
     kinds: dict[str, int] = {}
     with store:
         for table, user, cell in cells:
-            decode(cell, table, vault, user)
+            decode([cell], table, vault, user)
         for _ in work:
             table, user, cell = dice.choice(cells)
             how = dice.choice(["row", "column", "user", "version", "bit", "key"])
@@ -72,7 +72,7 @@ def swap(work: Work) -> Measured:
                 moved = (*cell[:-1], bytes(data))
             kinds[how] = kinds.get(how, 0) + 1
             try:
-                decode(moved, table, vault, user)
+                decode([moved], table, vault, user)
                 accepted += 1
             except VaultError:
                 pass
