@@ -150,7 +150,7 @@ def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, f
     inside = signal if whole else signal[over]
     if not len(inside):
         return np.zeros_like(signal)
-    mean = float(np.add.reduce(inside, dtype=np.float64)) / len(inside)
+    mean = float(inside.sum(dtype=np.float64)) / len(inside)
     apart = inside - np.float32(mean)
     spread = math.sqrt(float(np.dot(apart, apart)) / len(inside))
     if usual is not None:
