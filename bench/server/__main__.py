@@ -18,8 +18,6 @@ import json
 import multiprocessing
 import os
 import random
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import tenuto
+from bench.server import bare
 from bench.server.down import NoEmbedder
 from bench.server.load import WORDS
 from tenuto.surfaces.http.serving import Serving, listen, run_many, run_one
@@ -64,23 +63,28 @@ def measure_all(processes: int, stores: dict[str, tuple[str, str]], given: argpa
         for what, mix in ROWS:
             rows.append({"store": store, "what": what, **measure(url, secret, processes, mix, given)})
     rows.append({"store": "–", "what": "bare endpoint again", **measure_bare(processes, given)})
-    bare = (rows[0]["per_second"] + rows[-1]["per_second"]) / 2
+    plain = (rows[0]["per_second"] + rows[-1]["per_second"]) / 2
     for row in rows:
-        row |= {"processes": processes, "ratio": row["per_second"] / bare}
+        row |= {"processes": processes, "ratio": row["per_second"] / plain}
     return rows
 
 
 def measure_bare(processes: int, given: argparse.Namespace) -> dict[str, Any]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "bench.server.bare:app", "--port", str(port)]
-    server = subprocess.Popen([*command, "--workers", str(processes), "--log-level", "error"])
+    """On a socket like the server's: uvicorn's own workers wait 40 ms before each answer's second packet."""
+    listener = listen(Serving(port=0))
+    context = multiprocessing.get_context("spawn")
+    servers = [context.Process(target=bare.serve, args=(listener,)) for _ in range(processes)]
+    for server in servers:
+        server.start()
+    port = listener.getsockname()[1]
+    listener.close()
     try:
-        return load(port, "", 0.0, given, server.pid, "/bare")
+        return load(port, "", 0.0, given, [server.pid or 0 for server in servers], "/bare")
     finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(30)
+        for server in servers:
+            server.terminate()
+        for server in servers:
+            server.join(30)
 
 
 def measure(url: str, secret: str, processes: int, mix: float, given: argparse.Namespace) -> dict[str, Any]:
@@ -93,7 +97,7 @@ def measure(url: str, secret: str, processes: int, mix: float, given: argparse.N
     port = listener.getsockname()[1]
     listener.close()
     try:
-        return load(port, secret, mix, given, server.pid or 0, "/ready")
+        return load(port, secret, mix, given, [server.pid or 0], "/ready")
     finally:
         server.terminate()
         server.join(60)
@@ -127,7 +131,7 @@ def fill(url: str, given: argparse.Namespace) -> str:
         return store.create_key("bench", scope="admin")[1]
 
 
-def load(port: int, secret: str, mix: float, given: argparse.Namespace, pid: int, ready: str) -> dict[str, Any]:
+def load(port: int, secret: str, mix: float, given: argparse.Namespace, pids: list[int], ready: str) -> dict[str, Any]:
     """Ask from a process of its own; what came back, how long it took, and the server's memory after it."""
     wait_for(f"http://127.0.0.1:{port}{ready}")
     asked = {name: getattr(given, name) for name in ("seconds", "clients", "users")}
@@ -136,7 +140,7 @@ def load(port: int, secret: str, mix: float, given: argparse.Namespace, pid: int
         [sys.executable, "-m", "bench.server.load", json.dumps(asked)],
         stdout=subprocess.PIPE, check=True, timeout=given.seconds + 60,
     )  # fmt: skip
-    row = {**json.loads(done.stdout), "memory_mb": sum(map(memory, family(pid))) // 1024}
+    row = {**json.loads(done.stdout), "memory_mb": sum(memory(one) for pid in pids for one in family(pid)) // 1024}
     print(json.dumps(row), file=sys.stderr)
     return row
 

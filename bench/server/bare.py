@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+
+import uvicorn
 from fastapi import FastAPI
 
 app = FastAPI()
@@ -28,3 +31,8 @@ HITS = [
 @app.get("/bare")
 async def bare() -> dict[str, object]:
     return {"hits": HITS, "notes": []}
+
+
+def serve(listener: socket.socket) -> None:
+    """Until told to stop."""
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listener])

@@ -335,7 +335,7 @@ def load(work: Work, how: str = "right") -> Measured:
         command = [sys.executable, "-m", "tests.reliability.serving", url, str(number), embedder, how]
         server = subprocess.Popen(command, cwd=ROOT, pass_fds=[number])
     try:
-        found = [bench.load(port, secret, 0.1, given, server.pid, "/ready") for _ in range(rounds)]
+        found = [bench.load(port, secret, 0.1, given, [server.pid or 0], "/ready") for _ in range(rounds)]
     finally:
         server.terminate()
         server.wait(30)
