@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.surfaces.kit import Served
@@ -40,3 +42,28 @@ def test_odd_paths_get_the_same_answer_both_ways(server: Served, path: str) -> N
     plain["content-type"] = "application/json; charset=utf-8"
     long = server.client.post(f"/api/{path}", content=body, headers=plain)
     assert (short.status_code, short.json()) == (long.status_code, long.json()) and short.status_code >= 400
+
+
+def test_half_a_body_does_nothing_however_whole_it_looks(server: Served) -> None:
+    """The client said that more would come, and went."""
+    waiting = [
+        {"type": "http.request", "body": b'{"text": "hello"}', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[object] = []
+    headers = {"host": "testserver", "content-type": "application/json", **server.headers()}
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": "/api/users/ana/observe", "raw_path": b"/api/users/ana/observe", "query_string": b"", "root_path": "",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+        "client": ("testclient", 1), "server": ("testserver", 80), "state": {},
+    }  # fmt: skip
+
+    async def receive() -> dict[str, object]:
+        return waiting.pop(0) if waiting else {"type": "http.disconnect"}
+
+    async def send(message: object) -> None:
+        sent.append(message)
+
+    asyncio.run(server.client.app(scope, receive, send))  # type: ignore[arg-type]
+    assert not sent and server.store.users() == []

@@ -62,6 +62,8 @@ class Lane:
             named = names.read(user)
             await admit(request, plain.need, named, about_user=True)
             content = await _content(receive)
+            if content is None:
+                return
             body = _fitting(plain.model, content)
             if body is None:
                 await self.app(scope, _again(content, receive), send)
@@ -107,11 +109,13 @@ def _is_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     return plain
 
 
-async def _content(receive: Receive) -> bytes:
-    """The whole body; what there is of it where the client has gone."""
+async def _content(receive: Receive) -> bytes | None:
+    """The whole body; ``None`` where the client has gone before its end, however whole it looks."""
     parts = []
     while True:
         message = await receive()
+        if message["type"] != "http.request":
+            return None
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(parts)
