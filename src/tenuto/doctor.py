@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from tenuto.access.keys import OPERATOR
 from tenuto.deps import Deps
 from tenuto.errors import TenutoError
@@ -54,7 +52,7 @@ def _rows(deps: Deps) -> dict[str, Any]:
             try:
                 with deps.store.reading(user) as reader:
                     read += sum(1 for _ in records(reader, table))
-            except (TenutoError, msgspec.DecodeError) as error:
+            except TenutoError as error:
                 problems.append(f"{table.name}: {error}")
     detail = f"{read:,} rows can be read"
     if problems:

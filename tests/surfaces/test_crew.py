@@ -1,4 +1,4 @@
-"""The threads of the server: every verb is answered, and nothing waits for something slow."""
+"""The threads and connections of the server: every verb is answered, and nothing waits for something slow."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from tenuto.surfaces.http import crew as module
 from tenuto.surfaces.http.crew import Crew
+from tenuto.surfaces.http.protocol import HELD, Joined
 
 SOON = 30.0
 """Seconds after which something never comes."""
@@ -164,3 +165,40 @@ def test_every_verb_is_answered_whatever_comes_between() -> None:
         assert await asyncio.gather(*(person(number) for number in range(12))) == list(range(12))
 
     with_crew(test)
+
+
+class Wire:
+    """Notes what is sent, and how often."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.sent.append(data)
+
+    def close(self) -> None:
+        self.closed = True
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+def test_what_is_written_in_one_turn_is_sent_together() -> None:
+    async def whole() -> None:
+        wire = Wire()
+        joined = Joined(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        joined.write(b"head ")
+        joined.write(b"body")
+        assert wire.sent == []
+        await asyncio.sleep(0)
+        assert wire.sent == [b"head body"]
+        joined.write(b"x" * (HELD + 1))
+        assert len(wire.sent) == 2, "much is not held back"
+        joined.write(b"last")
+        joined.close()
+        assert wire.sent[2:] == [b"last"] and joined.is_closing()
+        await asyncio.sleep(0)
+        assert len(wire.sent) == 3
+
+    asyncio.run(whole())

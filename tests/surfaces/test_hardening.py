@@ -346,3 +346,11 @@ def test_no_request_is_told_to_a_tracer(server: Served, monkeypatch: pytest.Monk
     assert server.post("/api/users/ana/observe", {"text": "hello"}).status_code == 201
     assert server.get("/api/users/ana/stats").status_code == 200
     assert traces_by_itself and not asked
+
+
+def test_a_request_counts_once_whichever_ways_it_takes() -> None:
+    """A body that does not fit goes the long way after the short one."""
+    store = make_store(policy={"server": {"key_rate": 0.0001, "key_burst": 3}})
+    with served(store) as server:
+        answers = [server.post("/api/users/ana/recall", {}) for _ in range(4)]
+        assert [one.status_code for one in answers] == [422, 422, 422, 429]

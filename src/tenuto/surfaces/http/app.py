@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from tenuto.access.door import Door
 from tenuto.engine import Tenuto
@@ -103,6 +103,7 @@ def create_app(
                 await stack.enter_async_context(mcp.running())
             if proxy is not None:
                 stack.push_async_callback(proxy.aclose)
+            stack.callback(crew.close)
             leaving = asyncio.create_task(metrics.leave_often())
             yield
             leaving.cancel()
@@ -110,7 +111,6 @@ def create_app(
             door.on_forget = lambda: None
             feed.stop()
             app.state.crew = None
-            crew.close()
 
     app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
@@ -122,12 +122,7 @@ def create_app(
     app.state.uploads = 0
     app.state.crew = None
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
-    for routes in (*ROUTERS, pages.routes, actions.routes, removal.routes):
-        app.router.routes.extend(routes.routes)  # including a router would have each request look for its route twice
-    if mcp is not None:
-        app.router.routes.append(Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False))
-    if proxy is not None:
-        app.router.routes.extend(proxy.routes())
+    app.router.routes.extend(_routes(mcp, proxy))
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
@@ -135,6 +130,16 @@ def create_app(
     app.add_middleware(Guard, door=door, policy=policy, limiter=limits, hosts=hosts)
     app.add_middleware(Watch, metrics=metrics)
     return app
+
+
+def _routes(mcp: Any, proxy: Any) -> Iterator[BaseRoute]:
+    """All routes, side by side: a router that is included would have each request look for its route twice."""
+    for routes in (*ROUTERS, pages.routes, actions.routes, removal.routes):
+        yield from routes.routes
+    if mcp is not None:
+        yield Route("/mcp", mcp, methods=["GET", "POST", "DELETE"], include_in_schema=False)
+    if proxy is not None:
+        yield from proxy.routes()
 
 
 def _mcp(store: Tenuto) -> Any:

@@ -81,7 +81,7 @@ class Guard:
             return
         headers = _sent(scope)
         state: dict[str, Any] = scope.setdefault("state", {})
-        state.update(key=None, secret=None, csrf=None, user=None)
+        state.update(key=None, secret=None, csrf=None, user=None, counted=False)
         hardened = _hardened(send)
         allowance = self._allowance(scope)
         try:

@@ -55,6 +55,10 @@ async def admit(request: Request, need: Need, named: str | None, *, about_user: 
 
 
 async def _limit(request: Request, key: ApiKey, user: str | None) -> None:
+    """Count the request, once, whichever ways it takes."""
+    if request.state.counted:
+        return
+    request.state.counted = True
     by_key, by_user = request.app.state.buckets
     asked = [(f"key:{key.id}", by_key)]
     if user is not None:
