@@ -28,7 +28,7 @@ from tenuto.identity.link import Courier
 from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
-from tenuto.surfaces.http.crew import Crew
+from tenuto.surfaces.http.crew import Crew, Unstarted
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.lane import Lane
 from tenuto.surfaces.http.problems import Refused, on_error
@@ -135,7 +135,7 @@ def create_app(
             metrics.leave()
             door.on_forget = lambda: None
             feed.stop()
-            app.state.crew = None
+            app.state.crew = Unstarted()
 
     app = Application(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
@@ -145,7 +145,7 @@ def create_app(
     app.state.store, app.state.door, app.state.metrics = store, door, metrics
     app.state.admission = Admission(store.deps.policy.limits, policy, limits)
     app.state.uploads = 0
-    app.state.crew = None
+    app.state.crew = Unstarted()
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
     app.router.routes.extend(_routes(mcp, proxy))
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):

@@ -27,6 +27,13 @@ AT_ONCE = 8
 """Answers after which the loop is told, though there is more to do."""
 
 
+class Unstarted:
+    """For an application that is called without having been started."""
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        return await asyncio.to_thread(work)
+
+
 class Crew:
     """At most ``most`` threads for the verbs of one event loop."""
 

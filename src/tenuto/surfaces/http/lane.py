@@ -28,11 +28,9 @@ from tenuto.access.decide import Need
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
 from tenuto.surfaces.http import names
-from tenuto.surfaces.http.crew import Crew
 from tenuto.surfaces.http.problems import on_error
 from tenuto.surfaces.http.routing import Admission, GuardedRoute, Person
 from tenuto.surfaces.http.whole import BODY
-from tenuto.user import UserMemory
 
 PREFIX = "/api/users/{user}/"
 
@@ -75,17 +73,11 @@ class Lane:
             if body is None:
                 await self.app(scope, receive, send)
                 return
-            response = await self._run(plain.verb, self._store.user(str(user)), body)
+            work = partial(contextvars.copy_context().run, plain.verb, self._store.user(str(user)), body)
+            response: Response = await self._state.crew.run(work)
         except (TenutoError, HTTPException) as error:
             response = await on_error(Request(scope), error)
         await response(scope, receive, send)
-
-    async def _run(self, verb: Callable[..., Response], person: UserMemory, body: Any) -> Response:
-        crew: Crew | None = self._state.crew
-        if crew is None:  # the application is called without having been started
-            return await asyncio.to_thread(verb, person, body)
-        response: Response = await crew.run(partial(contextvars.copy_context().run, verb, person, body))
-        return response
 
     def _find(self, scope: Scope) -> tuple[Plain | None, str]:
         """The route and the user's name in its path, where the request is plain."""

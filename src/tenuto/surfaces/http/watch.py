@@ -15,6 +15,7 @@ import os
 import threading
 import time
 from bisect import bisect_left
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -51,8 +52,7 @@ class Metrics:
         self._own = Counts(process, gauges={"streams_open": 0, "requests_open": 0})
 
     def record(self, method: str, route: str, status: int, seconds: float) -> None:
-        labels = f'method="{method}",route="{route}"'
-        named = f'{labels},status="{status}"'
+        labels, named = _labels(method, route, status)
         with self._lock:
             self._own.requests[named] = self._own.requests.get(named, 0) + 1
             row = self._own.seconds.setdefault(labels, [0.0] * (len(BOUNDS) + 2))
@@ -106,6 +106,13 @@ class Metrics:
         for name, value in sorted(more.items()):
             lines += [f"# TYPE tenuto_{name} gauge", f"tenuto_{name} {value:g}"]
         return "\n".join(lines) + "\n"
+
+
+@lru_cache(10_000)  # as many as there are routes, and not one for each request
+def _labels(method: str, route: str, status: int) -> tuple[str, str]:
+    """The labels of a histogram's row, and those of a counter."""
+    labels = f'method="{method}",route="{route}"'
+    return labels, f'{labels},status="{status}"'
 
 
 def _histogram(labels: str, row: list[float]) -> list[str]:

@@ -67,10 +67,10 @@ def write(status: int, headers: Headers, body: bytes) -> bytes | None:
         return None
     if not 200 <= status < 600 or status in (204, 304):
         return None
-    fields = b"".join([b"%b: %b\r\n" % field for field in headers])
-    if fields.translate(None, _PRINTABLE) != b"\r\n" * len(headers):
+    fields = b"\r\n".join(map(b": ".join, headers))
+    if fields.translate(None, _PRINTABLE) != b"\r\n" * (len(headers) - 1):
         return None  # a line break within a field would be a second answer
-    return b"HTTP/1.1 %d %b\r\n%b\r\n%b" % (status, STATUS_PHRASES[status], fields, body)
+    return b"HTTP/1.1 %d %b\r\n%b\r\n\r\n%b" % (status, STATUS_PHRASES[status], fields, body)
 
 
 class WholeCycle(RequestResponseCycle):
