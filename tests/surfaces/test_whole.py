@@ -83,6 +83,8 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(0)
         await send({"type": "http.response.body", "body": part, "more_body": True})
     await send({"type": "http.response.body", "body": parts[-1]})
+    if way == "twice":
+        await send({"type": "http.response.body", "body": parts[-1]})
 
 
 def talk(
@@ -128,6 +130,7 @@ def asked(way: str, method: str = "POST", version: str = "1.1", more: str = "", 
 
 WAYS = (
     "plain", "stream", "parts", "closing", "nothing", "unchanged", "refused", "cookies", "latin", "empty", "unread",
+    "twice",
 )  # fmt: skip
 
 
@@ -222,6 +225,12 @@ def test_a_client_that_leaves_gets_nothing_and_an_error_closes_the_connection() 
     assert wire.sent == b"" and protocol.cycle.disconnected
     wire, _ = talk(patient_for(30), asked("failing"), GET)
     assert wire.sent == b"" and wire.closed
+
+
+def test_a_connection_that_idles_holds_nothing_of_what_was_said() -> None:
+    _, protocol = talk(patient_for(30), PLAIN)
+    held = {name: value for name, value in vars(protocol.cycle).items() if BODY in repr(value).encode()}
+    assert isinstance(protocol.cycle, whole.WholeCycle) and not held
 
 
 def test_the_limit_on_requests_holds_for_whole_ones() -> None:

@@ -80,17 +80,23 @@ class WholeCycle(RequestResponseCycle):
         super().__init__(**given)
         self._unseen: bytes | None = data
         self._start: Any = None
-        self.body = bytearray(whole.body)
+        self._body: bytes | None = whole.body
         self.more_body = False
         self.message_event.set()
+
+    async def receive(self) -> Any:
+        if self._body is not None:
+            self.body, self._body = bytearray(self._body), None
+        return await super().receive()
 
     def show(self) -> None:
         """Show h11 the request, so that it can take over."""
         if self._unseen is not None:
             self.conn.receive_data(self._unseen)
             self._unseen = None
-            while not isinstance(self.conn.next_event(), h11.EndOfMessage):
-                pass
+            for _ in range(3):  # a head, perhaps a body, the end
+                if isinstance(self.conn.next_event(), h11.EndOfMessage):
+                    break
 
     async def send(self, message: Any) -> None:
         if self.disconnected:
@@ -118,6 +124,8 @@ class WholeCycle(RequestResponseCycle):
         if output is None:
             return False
         self.response_complete = True
+        self._unseen = self._body = self._start = None  # a connection that idles holds nothing of what was said
+        self.scope["extensions"] = {}
         self.message_event.set()
         self.transport.send(output)  # type: ignore[attr-defined]
         self.on_response()
