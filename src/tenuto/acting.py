@@ -33,16 +33,21 @@ _ACTOR: ContextVar[str] = ContextVar("tenuto_actor", default=LIBRARY)
 _DOING: ContextVar[Doing | None] = ContextVar("tenuto_doing", default=None)
 
 
-@contextmanager
-def acting(actor: str, verb: str | None = None) -> Iterator[None]:
+class acting:
     """From here on it is ``actor`` who does things; ``verb`` begins something new, whatever was being done."""
-    actors = _ACTOR.set(actor)
-    doings = _DOING.set(Doing(verb) if verb else None)
-    try:
-        yield
-    finally:
-        _DOING.reset(doings)
-        _ACTOR.reset(actors)
+
+    __slots__ = ("_actor", "_actors", "_doings", "_verb")
+
+    def __init__(self, actor: str, verb: str | None = None) -> None:
+        self._actor, self._verb = actor, verb
+
+    def __enter__(self) -> None:
+        self._actors = _ACTOR.set(self._actor)
+        self._doings = _DOING.set(Doing(self._verb) if self._verb else None)
+
+    def __exit__(self, *_: object) -> None:
+        _DOING.reset(self._doings)
+        _ACTOR.reset(self._actors)
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from opentelemetry import trace
 from starlette.testclient import TestClient
 
 from tenuto.errors import InputError
-from tenuto.surfaces.http.guard import HEADERS, csrf_token
+from tenuto.surfaces.http.guard import csrf_token
+from tenuto.surfaces.http.outgoing import HEADERS
 from tenuto.surfaces.http.serving import Serving, check_bind, sign_in_link
 from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
@@ -31,7 +32,7 @@ HOSTS = [
 ORIGINS = [
     "http://evil.example", "https://evil.example", "null", "http://testserver.evil.example", "http://testserver:8080",
     "file://", "http://testserver/", "http://testserver@evil.example", "chrome-extension://abc", "", "testserver",
-    "http://evil.example#http://testserver", "ftp://testserver", "http://testserver, http://evil.example",
+    "http://evil.example#http://testserver", "ftp://testserver", "http://testserver, http://evil.example", "http://[",
 ]  # fmt: skip
 TYPES = [
     "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml", "text/json", "",

@@ -19,12 +19,13 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tenuto.access.door import Door
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
 from tenuto.identity.link import Courier
-from tenuto.providers.limits import Bucket, Limiter, LocalLimiter
+from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.crew import Crew
@@ -32,6 +33,7 @@ from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.lane import Lane
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
+from tenuto.surfaces.http.routing import Admission
 from tenuto.surfaces.http.verbs import (
     channels,
     hands,
@@ -66,6 +68,29 @@ The memory of an AI that talks with people, over HTTP. Every verb is about one u
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
 `docs/http.md` explains paging, idempotency keys, conditional requests and live events.
 """
+
+
+class Application(FastAPI):
+    """Goes to the watch at once: it answers for what nobody caught, and the framework's own outer layers do not."""
+
+    _first: ASGIApp | None = None
+
+    def build_middleware_stack(self) -> ASGIApp:
+        built = super().build_middleware_stack()
+        layer: Any = built
+        outermost: Any = self.user_middleware[0].cls
+        if outermost is Watch:  # else somebody put a layer around ours, and theirs comes first
+            while not isinstance(layer, Watch):
+                layer = layer.app
+            self._first = layer
+        return built
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._first is None or scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await self._first(scope, receive, send)
 
 
 def create_app(
@@ -112,13 +137,13 @@ def create_app(
             feed.stop()
             app.state.crew = None
 
-    app = FastAPI(
+    app = Application(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
         redirect_slashes=False, telemetry=SILENT,
     )  # fmt: skip
-    app.state.store, app.state.door, app.state.limiter, app.state.metrics = store, door, limits, metrics
     policy = store.deps.policy.server
-    app.state.buckets = (Bucket(policy.key_rate, policy.key_burst), Bucket(policy.user_rate, policy.user_burst))
+    app.state.store, app.state.door, app.state.metrics = store, door, metrics
+    app.state.admission = Admission(store.deps.policy.limits, policy, limits)
     app.state.uploads = 0
     app.state.crew = None
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
@@ -126,7 +151,7 @@ def create_app(
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
-    app.add_middleware(Lane, routes=app.router.routes)
+    app.add_middleware(Lane, routes=app.router.routes, store=store, state=app.state)
     app.add_middleware(Guard, door=door, policy=policy, limiter=limits, hosts=hosts)
     app.add_middleware(Watch, metrics=metrics)
     return app

@@ -15,7 +15,6 @@ import asyncio
 import hmac
 import re
 from collections.abc import Iterable
-from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,30 +28,23 @@ from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey, KeyKind
 from tenuto.surfaces.http.problems import Refused, from_refusal
 from tenuto.surfaces.http.routing import too_many, wait
+from tenuto.surfaces.http.whole import BODY
 
 COOKIE = "tenuto"
 SAFE = ("GET", "HEAD", "OPTIONS")
-CSRF_HEADER = "x-csrf-token"
+CSRF_HEADER = b"x-csrf-token"
 SURFACES = {"api": "api", "mcp": "mcp", "v1": "proxy"}
 UPLOADS = re.compile(r"/api/users/[^/]+/imports(?:/estimate)?")
 """Where files are sent to."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto", error="invalid_token"'}
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
-        "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    ),
-}
 
-Sent = dict[str, list[str]]
-_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+LONGEST_LENGTH = 20
+"""Digits."""
+ONCE = frozenset({b"host", b"origin", b"authorization"})
+"""Headers that nobody sends twice for a good reason."""
+
+Sent = dict[bytes, bytes]
 
 
 def csrf_token(secret: str) -> str:
@@ -68,9 +60,10 @@ class Guard:
     ) -> None:
         self.app = app
         self._door = door
-        self._policy = policy
         self._limiter = limiter
         self._hosts = frozenset(host.lower() for host in hosts)
+        self._body = (policy.body_bytes, policy.body_wait.total_seconds())
+        self._upload = (policy.upload_bytes, policy.upload_wait.total_seconds())
         self._by_address = Bucket(policy.address_rate, policy.address_burst)
         self._by_failure = Bucket(policy.failure_rate, policy.failure_burst)
 
@@ -79,58 +72,59 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        headers = _sent(scope)
+        sent = _sent(scope["headers"])
         state: dict[str, Any] = scope.setdefault("state", {})
         state.update(key=None, secret=None, csrf=None, user=None, counted=False)
-        hardened = _hardened(send)
-        allowance = self._allowance(scope)
+        most, seconds = self._allowance(scope)
         try:
-            self._check_host(headers)
-            self._check_origin(scope, headers)
-            self._check_length(headers, allowance[0])
-            await self._check_address(scope)
-            await self._authenticate(scope, headers, state)
-            self._check_csrf(scope, headers, state)
+            self._check_host(sent)
+            self._check_origin(scope, sent)
+            self._check_length(sent, most)
+            await self._count("address", scope, self._by_address)
+            await self._authenticate(scope, sent, state)
+            self._check_csrf(scope, sent, state)
         except Refused as refused:
-            await from_refusal(refused)(scope, receive, hardened)
+            await from_refusal(refused)(scope, receive, send)
             return
+        if BODY not in scope.get("extensions", ()):
+            receive = _Body(receive, most, seconds).receive
         with acting(_actor(scope, state["key"])):
-            await self.app(scope, _Body(receive, *allowance).receive, hardened)
+            await self.app(scope, receive, send)
 
-    def _check_host(self, headers: Sent) -> None:
-        hosts = headers.get("host", ())
-        if len(hosts) != 1 or _name(hosts[0]) not in self._hosts:
+    def _check_host(self, sent: Sent) -> None:
+        if _name(sent.get(b"host", b"")) not in self._hosts:
             raise Refused(
                 421, "host_refused", "This server does not answer to that host name: see 'tenuto serve --name'."
             )
 
-    def _check_origin(self, scope: Scope, headers: Sent) -> None:
+    def _check_origin(self, scope: Scope, sent: Sent) -> None:
         """Same origin, down to the port; a link that is followed from elsewhere may only read a page."""
-        navigation = scope["method"] in SAFE and _first(headers, "sec-fetch-mode") == "navigate"
-        origins = headers.get("origin", ())
-        if origins and not (len(origins) == 1 and _same_origin(origins[0], headers["host"][0])):
+        origin, site = sent.get(b"origin"), sent.get(b"sec-fetch-site", b"none")
+        navigation = scope["method"] in SAFE and sent.get(b"sec-fetch-mode") == b"navigate"
+        if origin is not None and not _same_origin(origin.decode("latin-1"), sent[b"host"].decode("latin-1")):
             raise Refused(403, "origin_refused", "Requests from other sites are not answered.")
-        if _first(headers, "sec-fetch-site", "same-origin") not in ("same-origin", "none") and not navigation:
+        if site not in (b"same-origin", b"none") and not navigation:
             raise Refused(403, "origin_refused", "Requests from other sites are not answered.")
 
-    def _check_length(self, headers: Sent, most: int) -> None:
-        length = _first(headers, "content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length) > most:
+    def _check_length(self, sent: Sent, most: int) -> None:
+        length = sent.get(b"content-length", b"0")
+        if not length.isdigit() or len(length) > LONGEST_LENGTH or int(length) > most:
             raise Refused(413, "body_too_large", f"A body has at most {most:,} bytes.")
 
-    def _allowance(self, scope: Scope) -> tuple[int, timedelta]:
-        """(bytes, time) that a body may have. A file to import may have more: its route keeps none of it in memory."""
-        if scope["method"] == "POST" and UPLOADS.fullmatch(scope["path"]):
-            return self._policy.upload_bytes, self._policy.upload_wait
-        return self._policy.body_bytes, self._policy.body_wait
+    def _allowance(self, scope: Scope) -> tuple[int, float]:
+        """(bytes, seconds) that a body may have. A file to import may have more: its route keeps none in memory."""
+        if scope["method"] == "POST" and "/imports" in scope["path"] and UPLOADS.fullmatch(scope["path"]):
+            return self._upload
+        return self._body
 
-    async def _check_address(self, scope: Scope) -> None:
-        seconds = await wait(self._limiter, [(f"address:{_address(scope)}", self._by_address)])
+    async def _count(self, what: str, scope: Scope, bucket: Bucket) -> None:
+        client = scope.get("client")
+        seconds = await wait(self._limiter, [(f"{what}:{client[0] if client else 'unknown'}", bucket)])
         if seconds > 0:
             raise too_many(seconds)
 
-    async def _authenticate(self, scope: Scope, headers: Sent, state: dict[str, Any]) -> None:
-        secret, by_cookie = _presented(headers)
+    async def _authenticate(self, scope: Scope, sent: Sent, state: dict[str, Any]) -> None:
+        secret, by_cookie = _presented(sent)
         if secret is None:
             return
         key = self._door.remembered(secret) or await asyncio.to_thread(self._door.look_up, secret)
@@ -139,27 +133,25 @@ class Guard:
             return
         if by_cookie:
             return
-        seconds = await wait(self._limiter, [(f"failures:{_address(scope)}", self._by_failure)])
-        if seconds > 0:
-            raise too_many(seconds)
+        await self._count("failures", scope, self._by_failure)
         raise Refused(401, "key_invalid", "This key is unknown, expired or revoked.", UNAUTHORISED)
 
-    def _check_csrf(self, scope: Scope, headers: Sent, state: dict[str, Any]) -> None:
+    def _check_csrf(self, scope: Scope, sent: Sent, state: dict[str, Any]) -> None:
         """Forms bring the token in their body (checked by the page); scripts bring it in a header."""
-        if state["csrf"] is None or scope["method"] in SAFE or _is_form(headers):
+        if state["csrf"] is None or scope["method"] in SAFE or _is_form(sent):
             return
-        if not hmac.compare_digest(_first(headers, CSRF_HEADER).encode(), state["csrf"].encode()):
+        if not hmac.compare_digest(sent.get(CSRF_HEADER, b""), state["csrf"].encode()):
             raise Refused(403, "csrf_missing", "A signed-in browser sends its form token with every change.")
 
 
 class _Body:
     """Hands on the body, and stops at too much of it or too slow a one."""
 
-    def __init__(self, receive: Receive, most: int, wait: timedelta) -> None:
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
         self._receive = receive
         self._left = most
         self._limit = most
-        self._deadline = asyncio.get_running_loop().time() + wait.total_seconds()
+        self._deadline = asyncio.get_running_loop().time() + seconds
         self._over = False
 
     async def receive(self) -> Message:
@@ -186,39 +178,25 @@ def _actor(scope: Scope, key: ApiKey | None) -> str:
     return f"{SURFACES.get(first, 'page')}:{key.id if key is not None else 'nobody'}"
 
 
-def _hardened(send: Send) -> Send:
-    async def hardened(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            given = list(message.get("headers", ()))
-            present = {name.lower() for name, _ in given}
-            message = {**message, "headers": [*given, *(one for one in _RAW if one[0] not in present)]}
-        await send(message)
-
-    return hardened
-
-
-def _sent(scope: Scope) -> Sent:
-    """The request's headers by name, each with all that was sent under it."""
-    sent: Sent = {}
-    for name, value in scope["headers"]:
-        sent.setdefault(name.decode("latin-1"), []).append(value.decode("latin-1"))
+def _sent(headers: Iterable[tuple[bytes, bytes]]) -> Sent:
+    """The request's headers by name: what came first under it. What must come once and came twice is nothing of use."""
+    given = list(headers)
+    sent = dict(reversed(given))
+    if len(sent) != len(given):
+        for name in sent.keys() & ONCE:
+            sent[name] = b", ".join(value for one, value in given if one == name)
     return sent
 
 
-def _first(headers: Sent, name: str, otherwise: str = "") -> str:
-    return headers[name][0] if name in headers else otherwise
-
-
-def _presented(headers: Sent) -> tuple[str | None, bool]:
+def _presented(sent: Sent) -> tuple[str | None, bool]:
     """(secret, came as a cookie). A header wins over a cookie; anything but one clean header is no secret."""
-    given = headers.get("authorization", ())
-    if given:
-        kind, _, secret = given[0].partition(" ")
-        return (secret.strip() if len(given) == 1 and kind.lower() == "bearer" else "malformed"), False
-    if "cookie" not in headers:
+    if b"authorization" in sent:
+        kind, _, secret = sent[b"authorization"].decode("latin-1").partition(" ")
+        return (secret.strip() if kind.lower() == "bearer" else "malformed"), False
+    if b"cookie" not in sent:
         return None, True
     try:
-        morsel = SimpleCookie(headers["cookie"][0]).get(COOKIE)
+        morsel = SimpleCookie(sent[b"cookie"].decode("latin-1")).get(COOKIE)
     except CookieError:
         return None, True
     return (morsel.value if morsel else None), True
@@ -229,23 +207,22 @@ def _fits(key: ApiKey, by_cookie: bool) -> bool:
     return key.kind is not KeyKind.LINK and (key.kind is KeyKind.BROWSER) == by_cookie
 
 
-def _name(host: str) -> str:
+def _name(host: bytes) -> str:
     """A Host header without its port, in lower case; something else entirely where it is malformed."""
-    name, mark, port = host.lower().rpartition(":")
+    whole = host.decode("latin-1").lower()
+    name, mark, port = whole.rpartition(":")
     if mark and port.isdigit() and not (name.startswith("[") ^ name.endswith("]")):
         return name
-    return host.lower()
+    return whole
 
 
 def _same_origin(origin: str, host: str) -> bool:
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower() and origin.count("/") == 2
 
 
-def _is_form(headers: Sent) -> bool:
-    return _first(headers, "content-type").partition(";")[0].strip().lower() == "application/x-www-form-urlencoded"
-
-
-def _address(scope: Scope) -> str:
-    client = scope.get("client")
-    return str(client[0]) if client else "unknown"
+def _is_form(sent: Sent) -> bool:
+    return sent.get(b"content-type", b"").partition(b";")[0].strip().lower() == b"application/x-www-form-urlencoded"

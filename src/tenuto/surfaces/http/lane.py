@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, get_type_hints
 
 from pydantic import BaseModel
+from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,7 +30,9 @@ from tenuto.errors import TenutoError
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.crew import Crew
 from tenuto.surfaces.http.problems import on_error
-from tenuto.surfaces.http.routing import GuardedRoute, Person, admit
+from tenuto.surfaces.http.routing import Admission, GuardedRoute, Person
+from tenuto.surfaces.http.whole import BODY
+from tenuto.user import UserMemory
 
 PREFIX = "/api/users/{user}/"
 
@@ -47,31 +50,42 @@ class Plain:
 class Lane:
     """The layer within the guard: answers what is plain, and hands the rest on."""
 
-    def __init__(self, app: ASGIApp, *, routes: Iterable[BaseRoute]) -> None:
+    def __init__(self, app: ASGIApp, *, routes: Iterable[BaseRoute], store: Tenuto, state: State) -> None:
         self.app = app
         self._plain = {one.route.path.removeprefix(PREFIX): one for one in map(_plain, routes) if one is not None}
+        self._store = store
+        self._state = state
+        self._admission: Admission = state.admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        plain, user = self._find(scope)
+        plain, name = self._find(scope)
         if plain is None:
             await self.app(scope, receive, send)
             return
-        scope["route"], scope["path_params"] = plain.route, {"user": user}
-        request = Request(scope, receive)
+        scope["route"], scope["path_params"] = plain.route, {"user": name}
         try:
-            named = names.read(user)
-            await admit(request, plain.need, named, about_user=True)
-            content = await _content(receive)
+            user = await self._admission.admit(scope["state"], plain.need, names.read(name), about_user=True)
+            content = scope.get("extensions", {}).get(BODY)
             if content is None:
-                return
+                content = await _content(receive)
+                if content is None:
+                    return
+                receive = _again(content, receive)
             body = _fitting(plain.model, content)
             if body is None:
-                await self.app(scope, _again(content, receive), send)
+                await self.app(scope, receive, send)
                 return
-            response = await _answer(request, plain.verb, body)
+            response = await self._run(plain.verb, self._store.user(str(user)), body)
         except (TenutoError, HTTPException) as error:
-            response = await on_error(request, error)
+            response = await on_error(Request(scope), error)
         await response(scope, receive, send)
+
+    async def _run(self, verb: Callable[..., Response], person: UserMemory, body: Any) -> Response:
+        crew: Crew | None = self._state.crew
+        if crew is None:  # the application is called without having been started
+            return await asyncio.to_thread(verb, person, body)
+        response: Response = await crew.run(partial(contextvars.copy_context().run, verb, person, body))
+        return response
 
     def _find(self, scope: Scope) -> tuple[Plain | None, str]:
         """The route and the user's name in its path, where the request is plain."""
@@ -100,13 +114,8 @@ def _plain(route: BaseRoute) -> Plain | None:
 
 
 def _is_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    plain = False
-    for name, value in headers:
-        if name == b"content-type":
-            plain = value == b"application/json"
-        elif name == b"idempotency-key":
-            return False
-    return plain
+    sent = dict(headers)
+    return sent.get(b"content-type") == b"application/json" and b"idempotency-key" not in sent
 
 
 async def _content(receive: Receive) -> bytes | None:
@@ -123,7 +132,7 @@ async def _content(receive: Receive) -> bytes | None:
 
 def _fitting(model: type[BaseModel], content: bytes) -> Any:
     try:
-        return model.model_validate(json.loads(content))
+        return model.model_validate(json.loads(content.decode()))
     except (ValueError, RecursionError):
         return None
 
@@ -136,13 +145,3 @@ def _again(content: bytes, receive: Receive) -> Receive:
         return waiting.pop() if waiting else await receive()
 
     return again
-
-
-async def _answer(request: Request, verb: Callable[..., Response], body: Any) -> Response:
-    store: Tenuto = request.app.state.store
-    person = store.user(request.state.user)
-    crew: Crew | None = request.app.state.crew
-    if crew is None:  # the application is called without having been started
-        return await asyncio.to_thread(verb, person, body)
-    response: Response = await crew.run(partial(contextvars.copy_context().run, verb, person, body))
-    return response

@@ -17,6 +17,7 @@ from starlette.responses import Response
 
 from tenuto.access.decide import Need, permit, subject_of
 from tenuto.engine import Tenuto
+from tenuto.policy import Limits, ServerPolicy
 from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey
 from tenuto.surfaces.http import names
@@ -34,38 +35,43 @@ ERRORS = {
     Need.APP: (401, 403),
     Need.ADMIN: (401, 403),
 }
+UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto"'}
+
+
+class Admission:
+    """Who may do what, about whom, how often: the same for every route, whichever way a request takes to it."""
+
+    def __init__(self, limits: Limits, policy: ServerPolicy, limiter: Limiter) -> None:
+        self._limits = limits
+        self._limiter = limiter
+        self._by_key = Bucket(policy.key_rate, policy.key_burst)
+        self._by_user = Bucket(policy.user_rate, policy.user_burst)
+
+    async def admit(self, state: dict[str, Any], need: Need, named: str | None, *, about_user: bool) -> str | None:
+        """The user that the request is about (``None`` where it is about none), or a refusal."""
+        if need is Need.PUBLIC:
+            return None
+        key: ApiKey | None = state["key"]
+        if key is None:
+            raise Refused(401, "key_missing", "Send a key: Authorization: Bearer tnk_…", UNAUTHORISED)
+        permit(key, need)
+        user = clean.name(subject_of(key, named), self._limits, what="user id") if about_user else None
+        state["user"] = user
+        if not state["counted"]:  # once, whichever ways it takes
+            state["counted"] = True
+            asked = [(f"key:{key.id}", self._by_key)]
+            if user is not None:
+                asked.append((f"user:{user}", self._by_user))
+            seconds = await wait(self._limiter, asked)
+            if seconds > 0:
+                raise too_many(seconds)
+        return user
 
 
 async def admit(request: Request, need: Need, named: str | None, *, about_user: bool) -> str | None:
-    """The user that the request is about (``None`` where it is about none), or a refusal."""
-    if need is Need.PUBLIC:
-        return None
-    key: ApiKey | None = request.state.key
-    if key is None:
-        raise Refused(
-            401, "key_missing", "Send a key: Authorization: Bearer tnk_…", {"WWW-Authenticate": 'Bearer realm="tenuto"'}
-        )
-    permit(key, need)
-    user = None
-    if about_user:
-        user = clean.name(subject_of(key, named), request.app.state.store.deps.policy.limits, what="user id")
-    request.state.user = user
-    await _limit(request, key, user)
-    return user
-
-
-async def _limit(request: Request, key: ApiKey, user: str | None) -> None:
-    """Count the request, once, whichever ways it takes."""
-    if request.state.counted:
-        return
-    request.state.counted = True
-    by_key, by_user = request.app.state.buckets
-    asked = [(f"key:{key.id}", by_key)]
-    if user is not None:
-        asked.append((f"user:{user}", by_user))
-    seconds = await wait(request.app.state.limiter, asked)
-    if seconds > 0:
-        raise too_many(seconds)
+    """The application's :class:`Admission`, asked about a request."""
+    admission: Admission = request.app.state.admission
+    return await admission.admit(request.scope["state"], need, named, about_user=about_user)
 
 
 async def wait(limiter: Limiter, asked: list[tuple[str, Bucket]]) -> float:

@@ -20,7 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tenuto.surfaces.http.outgoing import Outgoing
+from tenuto.surfaces.http.problems import on_error
 
 LOG = logging.getLogger("tenuto.http")
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -123,7 +127,7 @@ def _alive(process: int) -> bool:
 
 
 class Watch:
-    """The outermost layer: times each request, counts it, logs one line."""
+    """The outermost layer: times each request, counts it, logs one line, and answers for what nobody caught."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -133,24 +137,20 @@ class Watch:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        begun, status = time.perf_counter(), 500
-
-        async def watched(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
+        begun, out = time.perf_counter(), Outgoing(send)
         self._metrics.add("requests_open", 1)
         failure: str | None = None
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, out.send)
         except Exception as error:
             failure = _place(error)
+            if out.status is None:
+                response = await on_error(Request(scope), error)
+                await response(scope, receive, out.send)
             raise
         finally:
             self._metrics.add("requests_open", -1)
-            self._end(scope, status, time.perf_counter() - begun, failure)
+            self._end(scope, out.status or 500, time.perf_counter() - begun, failure)
 
     def _end(self, scope: Scope, status: int, seconds: float, failure: str | None) -> None:
         route = _route(scope)
