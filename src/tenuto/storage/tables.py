@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
-from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -215,14 +214,15 @@ def _decode_one(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> 
 
 
 def _values(rows: Sequence[tuple[Any, ...]], table: Table, vault: Vault, user: str) -> list[dict[str, Any]]:
-    names, pick, changed, keyed = LAYOUT[table.name]
+    plain, changed, keyed = LAYOUT[table.name]
     sealing, found = vault.sealing, []
     for row in rows:
         body = row[-1]
         if sealing:
             body = vault.open(user, place(table.name, row[0]), row[-2], bytes(body))
         values: dict[str, Any] = msgspec.json.decode(body)
-        values.update(zip(names, pick(row), strict=True))
+        for place_, name in plain:
+            values[name] = row[place_]
         for place_, name, read in changed:
             value = row[place_]
             values[name] = None if value is None else read(value)
@@ -262,21 +262,13 @@ Places = tuple[tuple[int, str], ...]
 ReadPlaces = tuple[tuple[int, str, Callable[[Any], Any]], ...]
 
 
-def _layout(table: Table) -> tuple[tuple[str, ...], Callable[[tuple[Any, ...]], tuple[Any, ...]], ReadPlaces, Places]:
+def _layout(table: Table) -> tuple[Places, ReadPlaces, Places]:
     columns = list(enumerate(table.columns, 1))
     readable = [(place_, one) for place_, one in columns if not one.keyed]
-    plain = [] if table.keyed_id else [(0, "id")]
-    plain += [(place_, one.name) for place_, one in readable if one.kind not in CHANGED]
+    plain = [(place_, one.name) for place_, one in readable if one.kind not in CHANGED]
     changed = [(place_, one.name, CHANGED[one.kind]) for place_, one in readable if one.kind in CHANGED]
     keyed = [(place_, one.name) for place_, one in columns if one.keyed]
-    return tuple(name for _, name in plain), _picking([place_ for place_, _ in plain]), tuple(changed), tuple(keyed)
-
-
-def _picking(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """What takes some values of a row out of it, together."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda row: tuple(row[place_] for place_ in places)
+    return (*(() if table.keyed_id else [(0, "id")]), *plain), tuple(changed), tuple(keyed)
 
 
 def _writers(table: Table) -> tuple[tuple[Column, Callable[[Any], Any] | None], ...]:
@@ -293,5 +285,5 @@ WRITE = {table.name: _writers(table) for table in TABLES}
 LISTS: dict[str, Any] = {table.name: list[table.type] for table in TABLES}  # type: ignore[name-defined]
 """By table: the type of many of its records."""
 LAYOUT = {table.name: _layout(table) for table in TABLES}
-"""By table: the names of the fields that are stored as they are, and what takes them out of a row; where in it a field
-stands whose stored value goes through something, its name, and that; and the same of the columns with stand-ins."""
+"""By table: where in a row a field stands that is stored as it is, and its name; the same of the fields whose stored
+value goes through something, with that; and of the columns that hold stand-ins."""
