@@ -24,9 +24,16 @@ def test_tokens_of_plain_text_are_those_of_any_text(text: str) -> None:
     assert words.tokens(text) == [words._stem(word) for word in plain]
 
 
+@given(TEXTS | st.text(st.characters(max_codepoint=127), max_size=80))
+def test_distinct_tokens_are_the_tokens_in_no_order(text: str) -> None:
+    assert words.distinct_tokens(text) == frozenset(words.tokens(text))
+
+
 def test_a_text_with_too_many_words() -> None:
     text = "apples " * (words.MOST + 10)
     assert len(words.packed(text)) == 8 * words.MOST == len(words.pack(words.tokens(text)))
+    text = " ".join(f"w{number}" for number in range(words.MOST + 10))
+    assert len(words.distinct_tokens(text)) == words.MOST
 
 
 @given(TEXTS.filter(str.strip), st.none() | st.text(min_size=1, max_size=20))

@@ -8,7 +8,6 @@ same word for word, or nearly (nine tenths of their words shared), collapse what
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from math import ceil
 
@@ -30,7 +29,7 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
     kept: list[Scored] = []
     messages: set[str] = set()
     single: set[str] = set()
-    said: defaultdict[str, list[Held]] = defaultdict(list)
+    said: dict[str, list[Held]] = {}
     for one in ranked:
         if len(kept) == limit:
             break
@@ -73,26 +72,29 @@ def _in_its_own_words(one: Scored, message: Scored | None, known: dict[str, Held
     return Scored(message.candidate, one.score, parts, message.formula)
 
 
-def _said_before(own: Held, said: defaultdict[str, list[Held]]) -> bool:
+def _said_before(own: Held, said: dict[str, list[Held]]) -> bool:
     """Whether something alike is among what was said; if not, it is now.
 
     Alike texts meet at a few words: two that share nine tenths of their words share one of the first tenth. Which words
     are first does not matter, only that it is the same order for all.
     """
-    marks = sorted(own)[: len(own) - ceil(ALIKE * len(own)) + 1]
-    met = list(map(said.__getitem__, marks))
-    for others in met:
-        for other in others:
+    marks = sorted(own)
+    del marks[len(own) - ceil(ALIKE * len(own)) + 1 :]
+    for mark in marks:
+        for other in said.get(mark, ()):
             if _alike(own, other):
                 return True
-    for others in met:
-        others.append(own)
+    for mark in marks:
+        if mark in said:
+            said[mark].append(own)
+        else:
+            said[mark] = [own]
     return False
 
 
 def held(text: str) -> Held:
     """The words of a text; of one without words, the text itself, marked so that it is no word."""
-    return frozenset(words.tokens(text)) or frozenset((f"\x00{text}",))
+    return words.distinct_tokens(text) or frozenset((f"\x00{text}",))
 
 
 def _alike(one: Held, other: Held) -> bool:

@@ -7,27 +7,34 @@ from datetime import datetime
 
 from tenuto.recall.entry import Indexed, kind_of
 from tenuto.recall.scoring import Scored
-from tenuto.records.conversation import KeyPoint, Message
+from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Evidence, Memory, Todo
 from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Candidate, Hit, Why
 
 
+def as_said(message: Message, cosine: float | None, parts: dict[str, float]) -> Candidate:
+    """All that the scorer may look at of a message."""
+    return Candidate(
+        kind=EntryKind.MESSAGE,
+        id=message.id,
+        at=message.at,
+        text=message.content,
+        role=str(message.role),
+        cosine=cosine,
+        parts=parts,
+        importance=message.importance,
+    )
+
+
 def as_candidate(
-    record: Indexed, at: datetime, cosine: float | None, parts: dict[str, float], strength: float = 1.0
+    record: Memory | Summary | KeyPoint | Todo,
+    at: datetime,
+    cosine: float | None,
+    parts: dict[str, float],
+    strength: float = 1.0,
 ) -> Candidate:
-    """All that the scorer may look at; ``at`` is when it was said."""
-    if isinstance(record, Message):
-        return Candidate(
-            kind=EntryKind.MESSAGE,
-            id=record.id,
-            at=at,
-            text=record.content,
-            role=str(record.role),
-            cosine=cosine,
-            parts=parts,
-            importance=record.importance,
-        )
+    """The same of what was distilled; ``at`` is when it was said."""
     memory = record if isinstance(record, Memory) else None
     return Candidate(
         kind=kind_of(record),

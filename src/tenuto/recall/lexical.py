@@ -12,6 +12,7 @@ never disagree with what is stored. With ``w = 0`` this is plain BM25, which is 
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -60,13 +61,15 @@ def _in_a_table(view: View, wanted: Hashes, near: tuple[float, ...]) -> Floats:
     counts = view.words.counts(wanted, view.size + 1)
     if view.any_dead:
         counts[:, :-1] *= view.living()
-    often = np.count_nonzero(counts, axis=1).tolist()
-    idf = np.log1p([(view.alive - rows + 0.5) / (rows + 0.5) for rows in often]).astype(np.float32)
+    often = np.add.reduce(counts > 0, 1).tolist()
+    weight = [(K1 + 1) * math.log1p((view.alive - rows + 0.5) / (rows + 0.5)) for rows in often]
     found = counts[:, :-1]
     found /= _normal(view)
     if near:
-        found = found + np.matmul(_weights(near), counts.take(_around(view, len(near)), 1, mode="clip"))
-    score: Floats = (idf * np.float32(K1 + 1)) @ (found / (found + np.float32(K1)))
+        spread = np.matmul(_weights(near), counts.take(_around(view, len(near)), 1, mode="clip"))
+        found = np.add(spread, found, spread)
+    found /= found + np.float32(K1)
+    score: Floats = np.array(weight, np.float32) @ found
     return score
 
 

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 import msgspec
 
@@ -47,6 +48,9 @@ class Scored(msgspec.Struct, frozen=True, gc=False):
     formula: str
 
 
+_SCORE, _AT, _ID = attrgetter("score"), attrgetter("candidate.at"), attrgetter("candidate.id")
+
+
 def check_profile(name: object) -> str:
     if name not in PROFILES:
         raise InputError(f"There is no profile {name!r}; known are: {', '.join(PROFILES)}.", code="unknown_profile")
@@ -71,7 +75,10 @@ def score(
         scored = _decayed(candidates, now, policy)
     else:
         scored = [_default(candidate, feeling) for candidate in candidates]
-    return sorted(scored, key=lambda one: (-one.score, -one.candidate.at.timestamp(), one.candidate.id))
+    scored.sort(key=_ID)
+    scored.sort(key=_AT, reverse=True)
+    scored.sort(key=_SCORE, reverse=True)
+    return scored
 
 
 def _default(candidate: Candidate, feeling: Feeling | None) -> Scored:

@@ -24,7 +24,7 @@ from tenuto.recall import filters, scoring
 from tenuto.recall.diverse import Held, distinct, held
 from tenuto.recall.entry import Indexed, embedding_text, query_tokens, record_type, speaker_marks, words_around
 from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
-from tenuto.recall.hits import as_candidate, as_hit, evidence_ids, passage
+from tenuto.recall.hits import as_candidate, as_hit, as_said, evidence_ids, passage
 from tenuto.recall.index import KINDS, Bools, Floats, Places, UserIndex, View
 from tenuto.recall.match import Query, Signals, nearest, weigh
 from tenuto.recall.outdated import Replaced, current_first
@@ -209,9 +209,8 @@ class _Search:
         only if it comes into question. Everything else is read at once, because its weight is in the record.
         """
         lazy = self.request.profile == "default"
-        said = self.view.said()[pool]
-        messages, others = (pool[said], pool[~said]) if lazy else (pool[:0], pool)
-        candidates = self._pass(signals, others, _read(reader, self.view, others))
+        messages, others = self._apart(pool) if lazy else (pool[:0], pool)
+        candidates = self._pass(signals, others, _read(reader, self.view, others)) if len(others) else []
         replaced = self._replaced(reader, signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         more, doubt = 2 * step, 0.0
@@ -235,6 +234,13 @@ class _Search:
                 return kept
             step, more = more, 2 * more
 
+    def _apart(self, pool: Places) -> tuple[Places, Places]:
+        """(messages, everything else)"""
+        if self.request.filters.kinds == (EntryKind.MESSAGE,):
+            return pool, pool[:0]
+        said = self.view.said()[pool]
+        return pool[said], pool[~said]
+
     def _ids(self, rows: Places) -> list[str]:
         return [self.view.ids[row] for row in rows.tolist()]
 
@@ -243,19 +249,22 @@ class _Search:
         if not records:
             return []
         self.records.update(records)
-        passed = []
+        passed, ids, asked = [], self.view.ids, self.asked
         for row, cosine, parts in zip(rows.tolist(), signals.near(rows), signals.weighed(rows), strict=True):
-            record = records.get(self.view.ids[row])
+            record = records.get(ids[row])
             if record is None:
                 continue
-            verdict = gate(record, self.asked, cosine)
-            if verdict.rule == OUTDATED and isinstance(record, Memory):
-                self.outdated[record.id] = record
+            verdict = gate(record, asked, cosine)
             if verdict.passed:
                 self.rules[record.id] = verdict
-                left = strength(record, self.asked.now, self.fading) if isinstance(record, Memory) else 1.0
-                at = record.at if isinstance(record, Message) else from_micros(int(self.view.columns["at"][row]))
+                if isinstance(record, Message):
+                    passed.append(as_said(record, cosine, parts))
+                    continue
+                left = strength(record, asked.now, self.fading) if isinstance(record, Memory) else 1.0
+                at = from_micros(int(self.view.columns["at"][row]))
                 passed.append(as_candidate(record, at, cosine, parts, left))
+            elif verdict.rule == OUTDATED and isinstance(record, Memory):
+                self.outdated[record.id] = record
         return passed
 
     def _replaced(self, reader: Reader, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:

@@ -200,7 +200,7 @@ def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1
 def decode(rows: Sequence[tuple[Any, ...]], table: Table, vault: Vault, user: str) -> list[Any]:
     """The records of rows read as (id, columns…, revision, body): together, which is quicker than one by one."""
     try:
-        records: list[Any] = msgspec.convert([_values(row, table, vault, user) for row in rows], LISTS[table.name])
+        records: list[Any] = msgspec.convert(_values(rows, table, vault, user), LISTS[table.name])
     except msgspec.MsgspecError:
         records = [_decode_one(row, table, vault, user) for row in rows]
     return records
@@ -208,29 +208,32 @@ def decode(rows: Sequence[tuple[Any, ...]], table: Table, vault: Vault, user: st
 
 def _decode_one(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> Any:
     try:
-        return msgspec.convert(_values(row, table, vault, user), table.type)
+        return msgspec.convert(_values([row], table, vault, user)[0], table.type)
     except msgspec.MsgspecError as error:
         raise StoreCorrupt(f"{table.name} {row[0]} cannot be read: {error}. Run 'tenuto doctor'.") from error
 
 
-def _values(row: tuple[Any, ...], table: Table, vault: Vault, user: str) -> dict[str, Any]:
-    body = row[-1]
-    if vault.sealing:
-        body = vault.open(user, place(table.name, row[0]), row[-2], bytes(body))
-    values: dict[str, Any] = msgspec.json.decode(body)
+def _values(rows: Sequence[tuple[Any, ...]], table: Table, vault: Vault, user: str) -> list[dict[str, Any]]:
     plain, changed, keyed = LAYOUT[table.name]
-    for place_, name in plain:
-        values[name] = row[place_]
-    for place_, name, read in changed:
-        value = row[place_]
-        values[name] = None if value is None else read(value)
-    for place_, name in keyed:
-        # A row from before its column was keyed holds the value there alone, readable.
-        if name not in values and row[place_] is not None:
+    sealing, found = vault.sealing, []
+    for row in rows:
+        body = row[-1]
+        if sealing:
+            body = vault.open(user, place(table.name, row[0]), row[-2], bytes(body))
+        values: dict[str, Any] = msgspec.json.decode(body)
+        for place_, name in plain:
             values[name] = row[place_]
-    if table.type is Job:
-        values["user_id"] = user
-    return values
+        for place_, name, read in changed:
+            value = row[place_]
+            values[name] = None if value is None else read(value)
+        for place_, name in keyed:
+            # A row from before its column was keyed holds the value there alone, readable.
+            if name not in values and row[place_] is not None:
+                values[name] = row[place_]
+        if table.type is Job:
+            values["user_id"] = user
+        found.append(values)
+    return found
 
 
 def row_id(id: str, table: Table, vault: Vault, user: str) -> str:

@@ -25,8 +25,10 @@ _UNSPACED = re.compile(
     "\U00020000-\U0003ffff]+"
 )
 _CLITIC = re.compile(r"['’](?:s|d|m|ll|re|ve|t)$")
-_APART = bytes(code if chr(code).isalnum() or code == ord("'") else ord(" ") for code in range(128)).ljust(256)
-"""What stands for each ASCII character where a text is split: itself in a word, a space elsewhere."""
+_APART = bytes(
+    ord(chr(code).lower()) if chr(code).isalnum() or code == ord("'") else ord(" ") for code in range(128)
+).ljust(256)
+"""What stands for each ASCII character where a text is split: itself in lower case in a word, a space elsewhere."""
 LONGEST = 64
 """Characters of one token; longer runs (base64, hashes) are cut."""
 MOST = 4096
@@ -66,9 +68,17 @@ def words(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """What is indexed and searched: stemmed, without stop words."""
     if text.isascii():
-        return list(filter(None, map(_TOKENS.__getitem__, _split(text.lower()))))[:MOST]
+        return list(filter(None, map(_TOKENS.__getitem__, _split(text))))[:MOST]
     kept = [word for word in words(text) if word not in STOP_WORDS][:MOST]
     return [_stem(word) for word in kept]
+
+
+def distinct_tokens(text: str) -> frozenset[str]:
+    """``frozenset(tokens(text))``, without the list where the text is plain and cannot hold too many."""
+    if text.isascii() and len(text) <= MOST and "'" not in text:
+        parts = text.encode().translate(_APART).decode().split()
+        return frozenset(filter(None, map(_TOKENS.__getitem__, parts)))
+    return frozenset(tokens(text))
 
 
 def pack(found: Iterable[str], key: bytes = b"") -> bytes:
@@ -83,7 +93,7 @@ def packed(text: str, key: bytes = b"") -> bytes:
     """``pack(tokens(text), key)``, a few times faster where the text is plain ASCII: one look-up per word."""
     if not text.isascii():
         return pack(tokens(text), key)
-    found = [hash for word in _split(text.lower()) if (hash := _word_hash(word, key)) is not None]
+    found = [hash for word in _split(text) if (hash := _word_hash(word, key)) is not None]
     numbers = array("Q", found[:MOST])
     if byteorder == "big":
         numbers.byteswap()
@@ -91,7 +101,7 @@ def packed(text: str, key: bytes = b"") -> bytes:
 
 
 def _split(text: str) -> list[str]:
-    """The words of lower-case ASCII text: several times faster than the pattern, which only apostrophes need."""
+    """The words of ASCII text in lower case: several times faster than the pattern, which only apostrophes need."""
     parts = text.encode().translate(_APART).decode().split()
     if "'" not in text:
         return parts

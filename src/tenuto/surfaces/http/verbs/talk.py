@@ -82,7 +82,7 @@ def observe(person: Person, body: bodies.Observe) -> Response:
 @routes.post("/recall", response_model=Recalled, **needs(Need.READ))
 def recall(person: Person, body: bodies.Recall) -> Response:
     """The right few things for a query, best first, each with its reasons."""
-    hits = person.recall(**vars(body))
+    hits = person.recall(**body.model_dump(exclude_unset=True))
     return answer({"hits": hits, "notes": getattr(hits, "notes", ())})
 
 
