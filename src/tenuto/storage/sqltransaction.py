@@ -13,7 +13,7 @@ from tenuto import acting
 from tenuto.ports import Vault, Vectors, Where
 from tenuto.records.audit import GONE, Chain, Link
 from tenuto.records.base import from_micros, micros
-from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event
+from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job
 from tenuto.records.scope import User
 from tenuto.storage import queries
 from tenuto.storage.chain import Changes, new_subject, next_link, to_chain, to_link, written
@@ -235,7 +235,10 @@ class SqlTransaction(SqlReader):
                 self._connection.change_many(queries.insert(table, replace=True), rows)
 
     def add(self, record: Any) -> bool:
-        return self._insert(record, replace=False)
+        added = self._insert(record, replace=False)
+        if not added and isinstance(record, Job) and record.dedupe is not None and self._taken_meanwhile(record.dedupe):
+            return self._insert(record, replace=False)
+        return added
 
     def remove(self, type_: type[Any], *ids: str) -> int:
         table, removed = table_of(type_), 0
@@ -358,6 +361,14 @@ class SqlTransaction(SqlReader):
         if done and table.many:
             self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
         return done
+
+    def _taken_meanwhile(self, dedupe: str) -> bool:
+        """Whether the job that stood in the way of one with the same purpose no longer waits.
+
+        If it does, it is held until this transaction ends: a runner that took it before would not see what is written
+        here, and nobody would look again. Where there is only one writer at a time nothing needs to be held.
+        """
+        return "hold_job" in self._sql and not self._rows("hold_job", dedupe=dedupe)
 
     def _row(self, record: Any, table: Table) -> dict[str, Any]:
         self._ensure_user()

@@ -504,6 +504,31 @@ class StoreContract:
             seen += [(job.user_id, job.id) for job in jobs]
         assert sorted(seen) == [(ANA, "job_1"), (ANA, "job_2"), (BEN, "job_3")]
 
+    def test_a_job_that_stands_for_a_later_one_is_not_taken_before_what_it_is_for_is_there(self, store: Store) -> None:
+        put(store, ANA, Job(id="job_1", kind="embed", created_at=NOW, run_at=NOW, dedupe="embed"))
+        seen: list[tuple[str, set[str]]] = []
+
+        def run() -> None:
+            for job in store.lease(["embed"], LATER, LATER, 8):
+                with store.reading(ANA) as reader:
+                    seen.append((job.id, reader.ids(Message)))
+
+        runner = threading.Thread(target=run)
+        with store.writing(ANA) as tx:
+            tx.put(message("msg_1"))
+            assert not tx.add(Job(id="job_2", kind="embed", created_at=NOW, run_at=NOW, dedupe="embed"))
+            runner.start()
+            runner.join(0.5)  # where there is one writer at a time it waits, and takes the job after this
+        runner.join(30)
+        run()
+        assert seen == [("job_1", {"msg_1"})]
+
+    def test_a_job_that_was_taken_stands_for_nothing_new(self, store: Store) -> None:
+        put(store, ANA, Job(id="job_1", kind="embed", created_at=NOW, run_at=NOW, dedupe="embed"))
+        assert [job.id for job in store.lease(["embed"], LATER, LATER, 8)] == ["job_1"]
+        with store.writing(ANA) as tx:
+            assert tx.add(Job(id="job_2", kind="embed", created_at=NOW, run_at=NOW, dedupe="embed"))
+
     def test_one_pending_job_per_purpose(self, store: Store) -> None:
         with store.writing(ANA) as tx:
             assert tx.add(self._job("job_1", dedupe="d")) is True

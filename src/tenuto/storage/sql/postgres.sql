@@ -50,6 +50,9 @@ WHERE user_id = :user AND id IN (
     ORDER BY run_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
 RETURNING user_id, id, {job_columns}
 
+-- name: hold_job
+SELECT id FROM jobs WHERE user_id = :user AND dedupe = :dedupe AND status = 'pending' FOR SHARE
+
 -- name: list_jobs
 SELECT user_id, id, {job_columns} FROM jobs
 WHERE (:status::text = '' OR status = :status) AND (:user::text = '' OR user_id = :user)
