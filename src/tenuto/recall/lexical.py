@@ -61,7 +61,7 @@ def _in_a_table(view: View, wanted: Hashes, near: tuple[float, ...]) -> Floats:
     counts = view.words.counts(wanted, view.size + 1)
     if view.any_dead:
         counts[:, :-1] *= view.living()
-    often = np.add.reduce(counts > 0, 1).tolist()
+    often = np.count_nonzero(counts, axis=1).tolist()
     weight = [(K1 + 1) * math.log1p((view.alive - rows + 0.5) / (rows + 0.5)) for rows in often]
     found = counts[:, :-1]
     found /= _normal(view)
