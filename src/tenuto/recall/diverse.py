@@ -85,10 +85,7 @@ def _said_before(own: Held, said: dict[str, list[Held]]) -> bool:
             if _alike(own, other):
                 return True
     for mark in marks:
-        if mark in said:
-            said[mark].append(own)
-        else:
-            said[mark] = [own]
+        said.setdefault(mark, []).append(own)
     return False
 
 
