@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
 import logging
@@ -23,6 +24,7 @@ from tenuto.errors import InputError
 from tenuto.surfaces.http.guard import csrf_token
 from tenuto.surfaces.http.outgoing import HEADERS
 from tenuto.surfaces.http.serving import Serving, check_bind, sign_in_link
+from tenuto.user import UserMemory
 from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
 HOSTS = [
@@ -325,6 +327,40 @@ def test_stopping_finishes_what_is_at_work() -> None:
         stop.set()
     kept = sum(len(store.user(f"u{n}").messages(limit=10_000)) for n in range(4))
     assert answered and kept >= len(answered) and kept - len(answered) <= 4
+    store.close()
+
+
+def test_a_connection_that_is_made_while_the_server_stops_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was accepted before, so it is not refused; it would hold the server up for as long as its client likes."""
+    store = make_store(policy={"server": {"shutdown": 60, "header_wait": 60}})
+    _, secret = store.create_key("k", scope="admin")
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(self: Any) -> dict[str, Any]:
+        begun.set()
+        go_on.wait(60)
+        return {}
+
+    monkeypatch.setattr(UserMemory, "stats", slow)
+    with listening(store) as (address, server):
+        asking = threading.Thread(target=httpx.get, args=(f"{address}/api/users/ana/stats",),
+                                  kwargs={"headers": bearer(secret), "timeout": 60})  # fmt: skip
+        asking.start()
+        assert begun.wait(60)
+        server.should_exit = True
+        while server.servers[0].is_serving():
+            time.sleep(0.01)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            ours = socket.create_connection(listener.getsockname(), 20)
+            theirs, _ = listener.accept()
+        protocol = server.config.http_protocol_class(server.config, server.server_state, {}, server._loop)
+        made = server._loop.connect_accepted_socket(lambda: protocol, theirs)
+        asyncio.run_coroutine_threadsafe(made, server._loop).result(60)
+        assert protocol in server.server_state.connections or protocol.transport.is_closing()
+        assert ours.recv(1) == b""
+        ours.close()
+        go_on.set()
+        asking.join(60)
     store.close()
 
 

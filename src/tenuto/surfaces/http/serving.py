@@ -36,6 +36,8 @@ from tenuto.surfaces.proxy import Upstream
 
 LOG = logging.getLogger("tenuto.serve")
 HEAD_BYTES = 32 * 1024
+LATE_SECONDS = 0.05
+"""How often a server that stops looks for connections that were made meanwhile."""
 RESTARTS = 20
 """A worker that dies more often than this takes the server down: something is wrong that restarting does not mend."""
 
@@ -223,7 +225,10 @@ def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
 
 
 class _Stopping(uvicorn.Server):
-    """Ends live streams as soon as it is told to stop; they would hold it up otherwise."""
+    """Ends live streams as soon as it is told to stop, and connections that are made while it stops.
+
+    Either would hold it up otherwise, and be cut off at the end of its time.
+    """
 
     def __init__(self, config: uvicorn.Config, app: Any) -> None:
         super().__init__(config)
@@ -233,6 +238,21 @@ class _Stopping(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        ending = asyncio.create_task(self._end_late_ones())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
+
+    async def _end_late_ones(self) -> None:
+        """uvicorn tells the connections that there are; one that was accepted just before is made only after that."""
+        while True:
+            await asyncio.sleep(LATE_SECONDS)
+            for connection in list(self.server_state.connections):
+                if not connection.transport.is_closing():
+                    connection.shutdown()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
