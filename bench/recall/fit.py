@@ -26,7 +26,7 @@ from tenuto import settings
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.recall.entry import query_tokens
 from tenuto.recall.match import Query, weigh
-from tenuto.recall.search import _hashes, _names
+from tenuto.recall.rank import hashes, names_of
 
 PARTS = ("words", "meaning", "speaker", "recency", "length")
 FOLDS = 5
@@ -75,7 +75,7 @@ def _example(store, question, turns, place, ones, embedder, number: int) -> Exam
         index.set_vectors(dict(zip(waiting, embedder.embed([text[:4000] for text in waiting.values()]), strict=True)))
         view = index.view()
     vector = embedder.embed([question.text[:4000]], query=True)[0]
-    query = Query(_hashes(query_tokens(question.text), b""), _hashes(_names(question.text), b""), vector)
+    query = Query(hashes(query_tokens(question.text), b""), hashes(names_of(question.text), b""), vector)
     signals = weigh(view, query, view.living(), ones)
     matrix = np.stack([signals.parts.get(part, np.zeros(view.size, np.float32)) for part in PARTS], axis=1)
     said = [turns[place[id]] for id in view.ids[: view.size]]

@@ -7,6 +7,7 @@ look across users (leases, sweeps, the list of users) return ids and jobs, never
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -21,7 +22,8 @@ from tenuto.records.audit import Chain, Link
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Job
-from tenuto.records.scope import User
+from tenuto.records.scope import Revision, User
+from tenuto.stops import Looker
 
 T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
@@ -46,6 +48,10 @@ class Where:
     value: Any
 
 
+class Moved(Exception):
+    """Something has happened to a user since the moment that was to be read."""
+
+
 class Reader(Protocol):
     """Reads of one user. ``type_`` is a record class of :mod:`tenuto.records` that has a table."""
 
@@ -54,6 +60,9 @@ class Reader(Protocol):
 
     def profile(self) -> User | None:
         """The user's own row, or ``None`` for one never seen."""
+
+    def revision(self) -> Revision | None:
+        """Where the user's data stands, or ``None`` for one never seen."""
 
     def get(self, type_: type[T], id: str) -> T | None: ...
 
@@ -170,8 +179,15 @@ class Store(Protocol):
     @property
     def url(self) -> str: ...
 
-    def reading(self, user: str) -> AbstractContextManager[Reader]:
-        """A consistent view of one user."""
+    def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Reader]:
+        """A consistent view of one user.
+
+        With ``at``, only if nothing has happened to the user since: else :class:`Moved` is raised, at the latest when
+        the reading ends. A store that is far away then needs no transaction around the reads.
+        """
+
+    def looker(self, loop: AbstractEventLoop) -> Looker | None:
+        """Something that looks things up from an event loop; ``None`` where reading is no wait."""
 
     def writing(self, user: str) -> AbstractContextManager[Transaction]:
         """One durable transaction of one user; an exception undoes all of it."""

@@ -40,6 +40,7 @@ from tenuto.privacy.parts import Undone
 from tenuto.providers.embed_speed import seconds_to_embed
 from tenuto.providers.model import as_model
 from tenuto.providers.system import secret_code, secret_token
+from tenuto.recall import search
 from tenuto.recall.search import recall
 from tenuto.recall.surround import Kept, session_context
 from tenuto.records.audit import AuditEntry, AuditReport
@@ -51,6 +52,7 @@ from tenuto.records.recall import Hit
 from tenuto.records.scope import Identity, Scope
 from tenuto.records.transfer import Import
 from tenuto.records.workflow import Outcome, Workflow
+from tenuto.stops import Stops
 from tenuto.sync.subscribe import Subscription, events
 from tenuto.transfer.export import export
 from tenuto.transfer.files import Progress, estimate_file, find_import, import_file, imports
@@ -600,3 +602,8 @@ class UserMemory:
     def model_keys(self) -> ModelKeys:
         """The person's own keys for model providers: sealed at rest, never exported."""
         return ModelKeys(self._deps, self._scope)
+
+
+def recalling(person: UserMemory, query: str, **given: Any) -> Stops[list[Hit]]:
+    """:meth:`UserMemory.recall` for an event loop: it stops where it would wait."""
+    return search.recalling(person._deps, person._scope, query, **given)

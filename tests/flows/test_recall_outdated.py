@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import tenuto
-from tenuto.recall import search
+from tenuto.recall import rank
 from tenuto.recall.outdated import Replaced, current_first
 from tenuto.recall.scoring import Scored
 from tenuto.records.memory import Domain, Evidence, Kind, Memory
@@ -49,7 +49,7 @@ def test_a_question_about_the_present_finds_the_present_first(ana: tenuto.UserMe
 
 
 def test_without_the_rule_the_past_comes_first(ana: tenuto.UserMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "current_first", lambda ranked, replaced, known: list(ranked))
+    monkeypatch.setattr(rank, "current_first", lambda ranked, replaced, known: list(ranked))
     assert "Porto" in ana.recall("Where do I live?")[0].text
 
 

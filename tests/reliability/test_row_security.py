@@ -1,5 +1,6 @@
 """Row-level security holds when the store's own conditions do not, and only for a role that it binds."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit, urlunsplit
 
@@ -64,14 +65,52 @@ def test_a_query_without_its_condition_sees_one_user_only(fresh_database: Callab
 
 
 def test_a_pooled_connection_carries_nobody_over(fresh_database: Callable[[], str]) -> None:
-    engine = PostgresEngine(as_application(fresh_database()))
+    url = as_application(fresh_database())
+    engine, store = PostgresEngine(url), open_store(url, PlainVault(), system_clock)
+    put(store, "ana", message())
     try:
-        with engine.reading("ana"):
-            pass
-        with engine._pool.connection() as raw:
-            raw.execute("BEGIN")
-            assert raw.execute("SELECT current_setting('tenuto.user', true)").fetchall()[0][0] in (None, "")
-            assert raw.execute("SELECT count(*) FROM messages").fetchall() == [(0,)]
-            raw.execute("ROLLBACK")
+        with store.reading("ana") as reader:
+            at = reader.revision()
+        for moment in (None, at):
+            with engine.reading("ana", moment) as connection:
+                assert connection.rows("SELECT count(*) FROM messages", {}) == [(1,)]
+            with engine._pool.connection() as raw:
+                raw.execute("BEGIN")
+                assert raw.execute("SELECT current_setting('tenuto.user', true)").fetchall()[0][0] in (None, "")
+                assert raw.execute("SELECT count(*) FROM messages").fetchall() == [(0,)]
+                raw.execute("COMMIT")
     finally:
         engine.close()
+        store.close()
+
+
+def test_statements_that_go_out_together_see_their_own_user_only(fresh_database: Callable[[], str]) -> None:
+    """Without any condition of their own, many under way at once, over one connection."""
+    url = as_application(fresh_database())
+    store = open_store(url, PlainVault(), system_clock)
+    engine = PostgresEngine(url)
+    at = {}
+    for user in ("ana", "ben", "cleo"):
+        put(store, user, message(content=f"of {user}"))
+        with store.reading(user) as reader:
+            at[user] = reader.revision()
+    unfiltered = "SELECT user_id FROM messages ORDER BY user_id"
+
+    async def ask() -> None:
+        line = engine.line(asyncio.get_running_loop())
+        while not line.ready:
+            await asyncio.sleep(0.01)
+        users = [("ana", "ben", "cleo")[number % 3] for number in range(300)]
+        found = await asyncio.gather(*(line.ask(user, at[user], unfiltered, {}) for user in users))
+        assert found == [[(user,)] for user in users]
+        assert await line.ask("ana", at["ben"], unfiltered, {}) is None
+        line.close()
+
+    try:
+        for user, moment in at.items():
+            with engine.reading(user, moment) as connection:
+                assert connection.rows(unfiltered, {}) == [(user,)]
+        asyncio.run(ask())
+    finally:
+        engine.close()
+        store.close()

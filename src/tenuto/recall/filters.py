@@ -44,6 +44,11 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     speaker: str | None = None
     outside: bool = False
 
+    @property
+    def of_records(self) -> bool:
+        """Whether something is asked that the index does not know."""
+        return bool(self.domain or self.kind or self.entity or self.status or self.channel or self.source)
+
 
 NAMES = Filters.__struct_fields__
 
@@ -88,8 +93,11 @@ def _known(value: str | None, what: str, *enums: Any) -> None:
         raise InputError(f"There is no {what} {value!r}; known are: {', '.join(known)}.", code=f"unknown_{what}")
 
 
-def mask(view: View, index: UserIndex, reader: Reader, wanted: Filters, persona: str | None) -> Bools:
-    """The rows that may be found. ``persona`` is the one that the caller is bound to."""
+def mask(view: View, index: UserIndex, reader: Reader | None, wanted: Filters, persona: str | None) -> Bools:
+    """The rows that may be found. ``persona`` is the one that the caller is bound to.
+
+    A reader is needed only for what :attr:`Filters.of_records` tells of.
+    """
     allowed = _usual(view, wanted, persona)
     if wanted.since is not None:
         allowed = allowed & np.asarray(view.column("at") >= micros(wanted.since))
@@ -98,7 +106,9 @@ def mask(view: View, index: UserIndex, reader: Reader, wanted: Filters, persona:
     for table, value in (("session", wanted.session), ("role", wanted.role), ("speaker", wanted.speaker)):
         if value is not None:
             allowed = allowed & np.asarray(view.column(table) == view.code(table, value))
-    if wanted.domain or wanted.kind or wanted.entity or wanted.status or wanted.channel or wanted.source:
+    if wanted.of_records:
+        if reader is None:
+            raise TypeError("These filters need a reader.")
         allowed = allowed & _by_record(view, index, reader, wanted)
     return allowed
 

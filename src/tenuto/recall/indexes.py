@@ -13,18 +13,25 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import datetime
 from threading import Lock
 
 from tenuto.ports import Reader
 from tenuto.recall.index import UserIndex
 from tenuto.records.operations import EntryRows
-from tenuto.records.scope import User
+from tenuto.records.scope import Revision
 
 PAGE = 20_000
 """Entries read at once."""
 WASTE = 0.5
 """Share of replaced rows from which an index is made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """An index, and where the user's data stood when it held all of it."""
+
+    index: UserIndex
+    at: Revision
 
 
 @dataclass(slots=True)
@@ -33,10 +40,11 @@ class _Slot:
 
     lock: Lock = field(default_factory=Lock)
     index: UserIndex | None = None
-    created_at: datetime | None = None
+    created_at: int | None = None
     epoch: int = -1
     seen: int = -1
     """The user's number when the index was refreshed: nothing to do while it stays the same."""
+    current: Current | None = None
     nbytes: int = 0
 
 
@@ -49,36 +57,45 @@ class Indexes:
         self._slots: OrderedDict[str, _Slot] = OrderedDict()
         self._total = 0
 
+    def last(self, user: str, model: str, dimension: int) -> Current | None:
+        """The index as it was left. Whoever uses it must see that the user's data still stands where it stood."""
+        current = self._slot(user).current
+        if current is None or current.index.model != model or current.index.dimension != dimension:
+            return None
+        return current
+
     def fresh(self, reader: Reader, model: str, dimension: int) -> UserIndex:
         """The index of the reader's user, holding at least all that the reader sees."""
         slot = self._slot(reader.user)
         with slot.lock:
-            user = reader.profile()
+            user = reader.revision()
             if user is None:
                 slot.index, slot.epoch, slot.seen, slot.created_at = UserIndex(model, dimension), -1, -1, None
+                slot.current = None
                 return slot.index
             index, gone = slot.index, self._gone(reader, slot, user)
             if index is None or gone is None or self._outdated(slot, index, user, model, dimension):
                 index, gone = UserIndex(model, dimension), []
                 slot.created_at, slot.epoch, slot.seen = user.created_at, -1, -1
             elif (user.seq, user.epoch) == (slot.seen, slot.epoch):
+                slot.current = Current(index, user)
                 return index
             if user.seq > slot.seen:
                 self._read(reader, index, gone)
                 slot.seen = user.seq
             slot.epoch = max(slot.epoch, user.epoch)
-            slot.index = index
+            slot.index, slot.current = index, Current(index, user)
             self._account(reader.user, slot, index.nbytes)
         return index
 
     @staticmethod
-    def _outdated(slot: _Slot, index: UserIndex, user: User, model: str, dimension: int) -> bool:
+    def _outdated(slot: _Slot, index: UserIndex, user: Revision, model: str, dimension: int) -> bool:
         if slot.created_at != user.created_at:
             return True
         return index.model != model or index.dimension != dimension or (index.waste > WASTE and index.nbytes > 1 << 20)
 
     @staticmethod
-    def _gone(reader: Reader, slot: _Slot, user: User) -> list[str] | None:
+    def _gone(reader: Reader, slot: _Slot, user: Revision) -> list[str] | None:
         """What was taken away since the last refresh; ``None`` where nobody knows any more."""
         return reader.removed_since(slot.seen) if 0 <= slot.epoch < user.epoch else []
 

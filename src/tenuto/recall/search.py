@@ -10,89 +10,170 @@ another user's row could come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec.structs import replace
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
-from tenuto.lifecycle.fade import strength
-from tenuto.ports import Reader, Where
-from tenuto.recall import filters, scoring
-from tenuto.recall.diverse import Held, distinct, held
-from tenuto.recall.entry import Indexed, embedding_text, query_tokens, record_type, speaker_marks, words_around
-from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
-from tenuto.recall.hits import as_candidate, as_hit, as_said, evidence_ids, passage
-from tenuto.recall.index import KINDS, Bools, Floats, Places, UserIndex, View
-from tenuto.recall.match import Query, Signals, nearest, weigh
-from tenuto.recall.outdated import Replaced, current_first
-from tenuto.recall.request import Request, check
-from tenuto.recall.scoring import Scored
-from tenuto.recall.segments import Hashes
+from tenuto.ports import Moved, Reader, Where
+from tenuto.recall import filters
+from tenuto.recall.entry import embedding_text
+from tenuto.recall.index import Floats, UserIndex, View
+from tenuto.recall.indexes import Current
+from tenuto.recall.rank import Search, Steps, read
+from tenuto.recall.request import check
 from tenuto.recall.selfnamed import NAME_KEY, first_person, may_name
-from tenuto.recall.timewords import times
-from tenuto.records.base import from_micros
 from tenuto.records.conversation import Message
 from tenuto.records.memory import Memory, Status
-from tenuto.records.operations import EntryKind
-from tenuto.records.recall import Candidate, Hit, Recalled
+from tenuto.records.recall import Recalled
 from tenuto.records.scope import Scope
-from tenuto.text import words
+from tenuto.stops import Away, Look, Stops
 
-ROUNDING = 1e-4
-"""Far more than what adding in single precision, by which rows are ordered, can lose of a score."""
-NO_HASHES: Hashes = np.zeros(0, np.uint64)
-LONGEST_CHAIN = 8
-"""How often a memory may have been superseded before what is true now is given up."""
+T = TypeVar("T")
+SMALL = 20_000
+"""Entries that are weighed in about a millisecond: an event loop may do that itself."""
 
 
-def recall(
-    deps: Deps,
-    scope: Scope,
-    query: str,
-    *,
-    limit: int = 10,
-    kinds: Iterable[str] | str | None = None,
-    profile: str = "default",
-    **given: Any,
-) -> Recalled:
+def recall(deps: Deps, scope: Scope, query: str, **given: Any) -> Recalled:
     """The best ``limit`` things for ``query`` that may be handed over, best first."""
-    request = check(query, deps.policy.limits, limit=limit, kinds=kinds, profile=profile, **given)
-    asked = request.text
-    if request.filters.speaker is not None:
-        blind = deps.vault.blind(scope.user, request.filters.speaker)
-        request = replace(request, filters=replace(request.filters, speaker=blind))
-    if may_name(asked):
-        request = replace(request, text=_first_person(deps, scope, asked))
-    vector, notes = _embed_query(deps, request.text)
-    with deps.store.reading(scope.user) as reader:
-        index = deps.indexes.fresh(reader, deps.embedder.model, deps.embedder.dimension)
-        waiting = _waiting(deps, reader, index, notes) if vector is not None else {}
-        if not waiting:
-            return _search(deps, scope, request, asked, index, vector, reader, notes)
-    _catch_up(deps, index, waiting, notes)
-    with deps.store.reading(scope.user) as reader:
-        return _search(deps, scope, request, asked, index, vector, reader, notes)
+    return _Recall(deps, scope, query, **given).now()
 
 
-def _search(
-    deps: Deps,
-    scope: Scope,
-    request: Request,
-    asked: str,
-    index: UserIndex,
-    vector: Floats | None,
-    reader: Reader,
-    notes: list[str],
-) -> Recalled:
-    found = _Search(deps, scope, request, asked, index, vector)
-    allowed = filters.mask(found.view, index, reader, request.filters, scope.persona)
-    ranked = found.ranked(reader, allowed)
-    if not ranked:
-        return Recalled(notes=(*notes, found.reason()))
-    return Recalled(found.hits(reader, ranked, tuple(notes)), tuple(notes))
+def recalling(deps: Deps, scope: Scope, query: str, **given: Any) -> Stops[Recalled]:
+    """The same for an event loop: it stops where it would wait."""
+    return (yield from _Recall(deps, scope, query, **given).stops())
+
+
+class _Recall:
+    """One question, from the check to the answer.
+
+    The store is asked as late as possible. Mostly nothing has happened since the last question: then the index is right
+    as it is, and reading the best records finds out if it is not.
+    """
+
+    def __init__(
+        self,
+        deps: Deps,
+        scope: Scope,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Iterable[str] | str | None = None,
+        profile: str = "default",
+        **given: Any,
+    ) -> None:
+        self.deps, self.scope = deps, scope
+        self.request = check(query, deps.policy.limits, limit=limit, kinds=kinds, profile=profile, **given)
+        self.asked = self.request.text
+        self.vector: Floats | None = None
+        self.notes: list[str] = []
+
+    def now(self) -> Recalled:
+        self._prepare()
+        return self._answer()
+
+    def stops(self) -> Stops[Recalled]:
+        ready = yield from _away(self._ready)
+        if ready is None:
+            return (yield from _away(self._answer))
+        last, view = ready
+        looked, steps = False, self._ask(last.index, view)
+        try:
+            wanted = next(steps)
+            while True:
+                records = yield Look(self.scope.user, last.at, *wanted)
+                if records is None:
+                    return (yield from _away(self._anew))
+                looked = True
+                wanted = steps.send(records)
+        except StopIteration as end:
+            found: Recalled | _Waiting = end.value
+        if not looked and (yield Look(self.scope.user, last.at, Message, ())) is None:
+            return (yield from _away(self._anew))
+        return found if isinstance(found, Recalled) else (yield from _away(partial(self._done, found)))
+
+    def _prepare(self) -> None:
+        """What waits for others: the user's names, keys, and the query's vector."""
+        user, request = self.scope.user, self.request
+        if request.filters.speaker is not None:
+            blind = self.deps.vault.blind(user, request.filters.speaker)
+            request = replace(request, filters=replace(request.filters, speaker=blind))
+        if may_name(self.asked):
+            request = replace(request, text=_first_person(self.deps, self.scope, self.asked))
+        self.deps.vault.index_key(user)
+        self.request = request
+        self.vector, self.notes = _embed_query(self.deps, request.text)
+
+    def _ready(self) -> tuple[Current, View] | None:
+        """The index as it was left, where an event loop may go on with it."""
+        self._prepare()
+        last = self._last()
+        if last is None or self.request.filters.of_records:
+            return None
+        view = last.index.view()
+        return (last, view) if view.size <= SMALL else None
+
+    def _answer(self) -> Recalled:
+        last = self._last()
+        found: Recalled | _Waiting | None = None
+        if last is not None:
+            with suppress(Moved), self.deps.store.reading(self.scope.user, at=last.at) as reader:
+                found = _taken(self._ask(last.index, last.index.view(), reader), reader)
+        return self._anew() if found is None else self._done(found)
+
+    def _last(self) -> Current | None:
+        return self.deps.indexes.last(self.scope.user, self.deps.embedder.model, self.deps.embedder.dimension)
+
+    def _anew(self) -> Recalled:
+        """With the index brought up to date first."""
+        embedder = self.deps.embedder
+        with self.deps.store.reading(self.scope.user) as reader:
+            index = self.deps.indexes.fresh(reader, embedder.model, embedder.dimension)
+            found = _taken(self._ask(index, index.view(), reader), reader)
+        return self._done(found)
+
+    def _ask(self, index: UserIndex, view: View, reader: Reader | None = None) -> Steps[Recalled | _Waiting]:
+        waiting = (yield from _waiting(self.deps, index, view)) if self.vector is not None else None
+        return waiting or (yield from self._search(index, view, reader))
+
+    def _done(self, found: Recalled | _Waiting) -> Recalled:
+        """What was found; where entries wait for their vectors, what is found once they have them."""
+        if isinstance(found, Recalled):
+            return found
+        self.notes += _catch_up(self.deps, found)
+        with self.deps.store.reading(self.scope.user) as reader:
+            return _taken(self._search(found.index, found.index.view(), reader), reader)
+
+    def _search(self, index: UserIndex, view: View, reader: Reader | None) -> Steps[Recalled]:
+        found = Search(self.deps, self.scope, self.request, self.asked, index, view, self.vector)
+        allowed = filters.mask(view, index, reader, self.request.filters, self.scope.persona)
+        ranked = yield from found.ranked(allowed)
+        notes = tuple(self.notes)
+        if not ranked:
+            return Recalled(notes=(*notes, found.reason()))
+        return Recalled((yield from found.hits(ranked, notes)), notes)
+
+
+def _away(work: Callable[[], T]) -> Stops[T]:
+    done: T = yield Away(work)
+    return done
+
+
+def _taken(steps: Steps[T], reader: Reader) -> T:
+    """All steps at once, each with what the reader finds."""
+    try:
+        wanted = next(steps)
+        while True:
+            wanted = steps.send(reader.get_many(*wanted))
+    except StopIteration as end:
+        found: T = end.value
+        return found
 
 
 def _first_person(deps: Deps, scope: Scope, text: str) -> str:
@@ -113,238 +194,34 @@ def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
     return vector, []
 
 
-def _waiting(deps: Deps, reader: Reader, index: UserIndex, notes: list[str]) -> dict[str, str]:
-    """The newest entries that wait for their vector, with what it is made from."""
-    view = index.view()
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Entries that wait for their vector, with what it is made from."""
+
+    index: UserIndex
+    texts: dict[str, str]
+    notes: list[str]
+
+
+def _waiting(deps: Deps, index: UserIndex, view: View) -> Steps[_Waiting | None]:
+    """The newest of them."""
+    most = deps.policy.recall.catch_up
     rows = view.unembedded()
     if not len(rows):
-        return {}
-    if len(rows) > deps.policy.recall.catch_up:
-        notes.append(f"{len(rows):,} entries wait for their vector and are found by words only")
-    records = _read(reader, view, rows[: deps.policy.recall.catch_up])
-    return {id: embedding_text(record) for id, record in records.items()}
+        return None
+    late = f"{len(rows):,} entries wait for their vector and are found by words only"
+    records = yield from read(view, rows[:most])
+    if not records:
+        return None
+    texts = {id: embedding_text(record) for id, record in records.items()}
+    return _Waiting(index, texts, [late] if len(rows) > most else [])
 
 
-def _catch_up(deps: Deps, index: UserIndex, waiting: dict[str, str], notes: list[str]) -> None:
-    """Give them their vectors, in memory only."""
+def _catch_up(deps: Deps, waiting: _Waiting) -> list[str]:
+    """Give them their vectors, in memory only; what the result should say of it."""
     try:
-        vectors = np.asarray(deps.embedder.embed(list(waiting.values())), np.float32)
-        index.set_vectors(dict(zip(waiting, vectors, strict=True)))
+        vectors = np.asarray(deps.embedder.embed(list(waiting.texts.values())), np.float32)
+        waiting.index.set_vectors(dict(zip(waiting.texts, vectors, strict=True)))
     except EmbedderError as error:
-        notes.append(f"the newest entries were searched by words only: {error.message}")
-
-
-def _read(reader: Reader, view: View, rows: Places) -> dict[str, Indexed]:
-    by_kind: dict[int, list[str]] = {}
-    for row, kind in zip(rows.tolist(), view.column("kind")[rows].tolist(), strict=True):
-        by_kind.setdefault(kind, []).append(view.ids[row])
-    found: dict[str, Indexed] = {}
-    for kind, ids in by_kind.items():
-        found.update(reader.get_many(record_type(KINDS[kind]), ids))
-    return found
-
-
-def _hashes(tokens: Sequence[str], key: bytes) -> Hashes:
-    return np.array([words.token_hash(token, key) for token in tokens], np.uint64) if tokens else NO_HASHES
-
-
-def _names(text: str) -> list[str]:
-    """The marks of everyone whom a query may name. A name that is also a plain word counts where it is capitalised."""
-    plain = {word.casefold() for word in text.split() if word[:1].islower()} | {text.split()[0].casefold()}
-    return [mark for mark in speaker_marks(text) if mark[1:] not in words.STOP_WORDS or mark[1:] not in plain]
-
-
-class _Search:
-    """One request on one view of the index. ``asked`` is its text as it came, before the user's name became "I"."""
-
-    def __init__(
-        self, deps: Deps, scope: Scope, request: Request, asked: str, index: UserIndex, vector: Floats | None
-    ) -> None:
-        self.fading = deps.policy.fading
-        self.request, self.policy = request, deps.policy.recall
-        self.index, self.view = index, index.view()
-        self.tokens = query_tokens(request.text)
-        key = deps.vault.index_key(scope.user)
-        now = deps.clock()
-        names = _names(asked) if self.view.speakers else []
-        said = times(request.text, now)
-        self.query = Query(_hashes(self.tokens, key), _hashes(names, key), vector, said.span)
-        self.now = said.now
-        wanted = request.filters
-        self.asked = Asked(
-            now=now,
-            persona=scope.persona,
-            any_persona=scope.persona is None and wanted.persona is not None,
-            past=said.past or wanted.until is not None,
-            outside=wanted.outside,
-            statuses=frozenset({wanted.status} if wanted.status else ()),
-            anchor=deps.embedder.calibration.anchor,
-        )
-        self.records: dict[str, Indexed] = {}
-        self.rules: dict[str, Verdict] = {}
-        self.outdated: dict[str, Memory] = {}
-        self.allowed: Bools = np.zeros(0, bool)
-        self.held: dict[str, Held] = {}
-        self.floor = deps.embedder.calibration.floor
-
-    def ranked(self, reader: Reader, allowed: Bools) -> list[Scored]:
-        """The best that may be handed over; the pool is widened while the gate leaves too few."""
-        self.allowed = allowed
-        if self.request.profile == "default":
-            signals = weigh(self.view, self.query, allowed, self.policy)
-        else:
-            signals = nearest(self.view, self.query, allowed, self.policy.candidates)
-        size = max(self.policy.pool, 2 * self.request.limit)
-        while True:
-            pool = signals.pool(size)
-            kept = self._best(reader, signals, pool)
-            if len(kept) == self.request.limit or len(pool) < size:
-                return kept
-            size *= 4
-
-    def _best(self, reader: Reader, signals: Signals, pool: Places) -> list[Scored]:
-        """The best of one pool. Records are read in the order of promise, and only until there are enough.
-
-        A message's place is known from the index alone; what else there is of its record (its text, its trust) matters
-        only if it comes into question. Everything else is read at once, because its weight is in the record.
-        """
-        lazy = self.request.profile == "default"
-        messages, others = self._apart(pool) if lazy else (pool[:0], pool)
-        candidates = self._pass(signals, others, _read(reader, self.view, others)) if len(others) else []
-        replaced = self._replaced(reader, signals, candidates) if self.outdated and lazy else []
-        step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
-        more, doubt = 2 * step, 0.0
-        if not (candidates or self.now):
-            # Among messages alone nothing but a repetition can change their order: as many as wanted mostly do.
-            step, more, doubt = self.request.limit, self.request.limit // 4 + 1, ROUNDING
-        while True:
-            some, messages = messages[:step], messages[step:]
-            candidates += self._pass(signals, some, reader.get_many(Message, self._ids(some)))
-            ranked = scoring.score(candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling)
-            if len(messages):
-                # What was not read yet cannot be better than its promise: the order holds down to there.
-                promise = signals.promise(messages[0]) + doubt
-                ranked = [one for one in ranked if one.score >= promise]
-            if self.now:
-                ranked = self._newest_first(ranked)
-            if replaced:
-                ranked = current_first(ranked, replaced, self.held)
-            kept = distinct(ranked, self.request.limit, self.held)
-            if len(kept) == self.request.limit or not len(messages):
-                return kept
-            step, more = more, 2 * more
-
-    def _apart(self, pool: Places) -> tuple[Places, Places]:
-        """(messages, everything else)"""
-        if self.request.filters.kinds == (EntryKind.MESSAGE,):
-            return pool, pool[:0]
-        said = self.view.said()[pool]
-        return pool[said], pool[~said]
-
-    def _ids(self, rows: Places) -> list[str]:
-        return [self.view.ids[row] for row in rows.tolist()]
-
-    def _pass(self, signals: Signals, rows: Places, records: Mapping[str, Indexed]) -> list[Candidate]:
-        """Ask the gate for the record of each of some rows."""
-        if not records:
-            return []
-        self.records.update(records)
-        passed, ids, asked = [], self.view.ids, self.asked
-        for row, cosine, parts in zip(rows.tolist(), signals.near(rows), signals.weighed(rows), strict=True):
-            record = records.get(ids[row])
-            if record is None:
-                continue
-            verdict = gate(record, asked, cosine)
-            if verdict.passed:
-                self.rules[record.id] = verdict
-                if isinstance(record, Message):
-                    passed.append(as_said(record, cosine, parts))
-                    continue
-                left = strength(record, asked.now, self.fading) if isinstance(record, Memory) else 1.0
-                at = from_micros(int(self.view.columns["at"][row]))
-                passed.append(as_candidate(record, at, cosine, parts, left))
-            elif verdict.rule == OUTDATED and isinstance(record, Memory):
-                self.outdated[record.id] = record
-        return passed
-
-    def _replaced(self, reader: Reader, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:
-        """What the gate kept out as outdated, with what is true now, where the query reaches that too.
-
-        The newer memory comes among the candidates even if it was not among the best.
-        """
-        pairs = []
-        for old, new in self._successors(reader, list(self.outdated.values())):
-            row = self.index.row(new.id) if new is not None and new is not old else None
-            if new is None or row is None or row >= self.view.size or not self.allowed[row]:
-                continue
-            if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
-                if new.id not in self.rules:
-                    candidates += self._pass(signals, np.array([row]), {new.id: new})
-                pairs.append(Replaced(old, new))
-        return pairs
-
-    def _successors(self, reader: Reader, old: list[Memory]) -> list[tuple[Memory, Memory | None]]:
-        """Each memory with the last that took its place, if it is still there: all of one step are read at once."""
-        last: list[Memory | None] = list(old)
-        for _ in range(LONGEST_CHAIN):
-            wanted = {one.superseded_by for one in last if one and one.superseded_by}
-            if not wanted:
-                break
-            read = {id: self.records.get(id) for id in wanted}
-            known = {id: one for id, one in read.items() if isinstance(one, Memory)}
-            if missing := sorted(wanted - known.keys()):
-                known.update(reader.get_many(Memory, missing))
-            last = [known.get(one.superseded_by) if one and one.superseded_by else one for one in last]
-        return list(zip(old, last, strict=True))
-
-    def _newest_first(self, ranked: list[Scored]) -> list[Scored]:
-        if len(ranked) < 2 or self.query.vector is None:
-            return ranked
-        vectors = self.view.vectors(np.array(self._rows([one.candidate.id for one in ranked])))
-        alike = vectors @ vectors[0]
-        usual = scoring.LOOSE if len(ranked) < scoring.FEW else float(alike.mean() + alike.std())
-        return scoring.newest_first(ranked, alike[: scoring.SUBJECT].tolist(), usual)
-
-    def reason(self) -> str:
-        """Why nothing came back."""
-        if not self.allowed.any():
-            return "nothing is kept that these filters let through"
-        if self.records:
-            return "what was found may not be handed over for this query"
-        if self.query.vector is None and self.request.profile != "default":
-            return f"the profile {self.request.profile} ranks by meaning, and there is no vector for the query"
-        return "no word of the query occurs in what is kept" if self.tokens else "the query holds no word to search for"
-
-    def hits(self, reader: Reader, ranked: list[Scored], notes: tuple[str, ...]) -> list[Hit]:
-        records = [self.records[one.candidate.id] for one in ranked]
-        passages = self._around(ranked) if self.request.passages else {}
-        sources = {record.id: record for record in records if isinstance(record, Message)}
-        if passages or len(sources) < len(records):
-            wanted = {id for record in records for id in evidence_ids(record)}
-            wanted.update(id for ids in passages.values() for id in ids)
-            if missing := sorted(wanted - sources.keys()):
-                sources |= reader.get_many(Message, missing)
-        made = []
-        for one, record in zip(ranked, records, strict=True):
-            said, around = self.held.get(record.id) or held(record.content), words_around(record)
-            matched = tuple([token for token in self.tokens if token in said or token in around])
-            rule = self.rules[record.id].rule
-            lines = [sources[id] for id in passages[record.id] if id in sources] if record.id in passages else None
-            text = passage(lines) if lines else None
-            made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))
-        return made
-
-    def _rows(self, ids: list[str]) -> list[int]:
-        """Rows of entries in this view; one that was replaced meanwhile keeps a row, though a newer one."""
-        rows = [self.index.row(id) for id in ids]
-        return [row if row is not None and row < self.view.size else 0 for row in rows]
-
-    def _around(self, ranked: list[Scored]) -> dict[str, list[str]]:
-        """The message before and after each hit message, with it, in order."""
-        before, after = self.view.neighbours(1)
-        ids = [one.candidate.id for one in ranked if one.candidate.kind is EntryKind.MESSAGE]
-        found = {}
-        for id, row in zip(ids, self._rows(ids), strict=True):
-            chain = [int(before[row]), row, int(after[row])]
-            found[id] = [self.view.ids[place] for place in chain if place < self.view.size]
-        return found
+        return [*waiting.notes, f"the newest entries were searched by words only: {error.message}"]
+    return waiting.notes

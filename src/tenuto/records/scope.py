@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Channel(StrEnum):
@@ -40,6 +40,16 @@ class User:
     epoch: int = 0
     timezone: str = "UTC"
     settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Revision(NamedTuple):
+    """Where a user's data stands: while this stays the same, so does everything that is kept of them."""
+
+    created_at: int
+    seq: int
+    epoch: int
+    head: str
+    """Of the audit log, which tells of every change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,15 +15,15 @@ from typing import Any, TypeVar
 
 from tenuto import acting
 from tenuto.errors import Conflict, InputError, StoreClosed
-from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vectors, Where
+from tenuto.ports import AddressBook, Clock, Moved, Reader, Transaction, Vectors, Where
 from tenuto.records.access import ApiKey
 from tenuto.records.audit import ERASE, GONE, Chain, Link
-from tenuto.records.base import evolve
+from tenuto.records.base import evolve, micros
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.identity import Challenge
 from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job, JobStatus
-from tenuto.records.scope import User
+from tenuto.records.scope import Revision, User
 from tenuto.storage import vectors
 from tenuto.storage.chain import Changes, new_subject, next_link, written
 from tenuto.storage.tables import TABLES, table_of
@@ -98,6 +98,12 @@ class MemoryReader:
 
     def profile(self) -> User | None:
         return self._space.user
+
+    def revision(self) -> Revision | None:
+        user, links = self._space.user, self._space.links
+        if user is None:
+            return None
+        return Revision(micros(user.created_at), user.seq, user.epoch, links[-1].hash if links else "")
 
     def get(self, type_: type[T], id: str) -> T | None:
         return self._table(type_).get(id)
@@ -384,10 +390,16 @@ class InMemoryStore:
         return "memory:"
 
     @contextmanager
-    def reading(self, user: str) -> Iterator[Reader]:
+    def reading(self, user: str, at: Revision | None = None) -> Iterator[Reader]:
         self._touched(user, False)
         with self._locked():
-            yield MemoryReader(self._spaces.get(user) or self._gone.get(user) or Space(), user)
+            reader = MemoryReader(self._spaces.get(user) or self._gone.get(user) or Space(), user)
+            if at is not None and reader.revision() != at:
+                raise Moved
+            yield reader
+
+    def looker(self, loop: object) -> None:
+        return None
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:

@@ -8,9 +8,11 @@ filter on the user loses most of what it should find.
 from __future__ import annotations
 
 import logging
+from asyncio import AbstractEventLoop
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, LiteralString
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
@@ -22,9 +24,12 @@ from psycopg import sql
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from tenuto import errors
-from tenuto.ports import Vectors
+from tenuto.ports import Moved, Vectors
+from tenuto.records.scope import Revision
 from tenuto.storage import migrate, queries
 from tenuto.storage.engine import Connection, Row
+from tenuto.storage.line import Line, Wire
+from tenuto.storage.trip import Pooled, Statement
 
 log = logging.getLogger("tenuto")
 POOL = 16
@@ -45,27 +50,53 @@ WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace ORDER 
 """
 """Our tables, and whether this role may write them anew."""
 MAY_CHECKPOINT = "SELECT pg_has_role('pg_checkpoint', 'USAGE')"
+SNAPSHOT: Statement = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", {})
+CHANGE: Statement = ("BEGIN ISOLATION LEVEL READ COMMITTED", {})
+COMMIT: Statement = ("COMMIT", {})
+ROLLBACK: Statement = ("ROLLBACK", {})
+AS_USER = "SELECT set_config('tenuto.user', :user, true), set_config('tenuto.system', :system, true)"
+NOTHING: Statement = ("SELECT 1", {})
 BYPASSES = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
 
 class PostgresConnection:
-    """A psycopg connection behind the small protocol."""
+    """A transaction, which begins together with its first statement."""
 
-    def __init__(self, raw: psycopg.Connection[Any]) -> None:
+    def __init__(self, raw: Pooled, *begin: Statement) -> None:
         self.raw = raw
+        self._begin = begin
+
+    @property
+    def begun(self) -> bool:
+        return not self._begin
 
     def rows(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
-        return self.raw.execute(queries.pyformat(sql), parameters, binary=True).fetchall()
+        return self._ask(sql, parameters)
 
     def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
-        return self.raw.execute(queries.pyformat(sql), parameters).rowcount
+        return self._ready().execute(queries.pyformat(sql), parameters).rowcount
 
     def change_many(self, sql: str, rows: Sequence[Mapping[str, Any]]) -> None:
         if rows:
-            self.raw.cursor().executemany(queries.pyformat(sql), rows)
+            self._ready().cursor().executemany(queries.pyformat(sql), rows)
 
     def script(self, sql: str) -> None:
-        self.raw.execute(sql)
+        self._ready().execute(sql)
+
+    def end(self) -> None:
+        """Keep what was done. PostgreSQL undoes it without a word if a statement has failed: that is an error here."""
+        if self.begun and self.raw.together(COMMIT)[0].command_status != b"COMMIT":
+            raise pg.InFailedSqlTransaction("a statement had failed, and nothing was kept")
+
+    def _ask(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
+        begin, self._begin = self._begin, ()
+        return self.raw.rows(self.raw.together(*begin, (sql, parameters))[-1])
+
+    def _ready(self) -> Pooled:
+        if self._begin:
+            begin, self._begin = self._begin, ()
+            self.raw.together(*begin)
+        return self.raw
 
 
 class PostgresEngine:
@@ -75,46 +106,36 @@ class PostgresEngine:
 
     def __init__(self, url: str, *, upgrade: bool = False) -> None:
         self._url = url
+        parts = urlsplit(url)
+        self.url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=""))
+        """Without the password."""
         self._prepare(upgrade)
-        self._pool = ConnectionPool(
-            url, min_size=1, max_size=POOL, timeout=WAIT_SECONDS, configure=_configure, open=True, kwargs=_OPTIONS
+        self._pool: ConnectionPool[Pooled] = ConnectionPool(
+            url,
+            connection_class=Pooled,
+            min_size=1,
+            max_size=POOL,
+            timeout=WAIT_SECONDS,
+            configure=_configure,
+            open=True,
+            kwargs=_OPTIONS,
         )
 
-    @property
-    def url(self) -> str:
-        """Without the password."""
-        parts = urlsplit(self._url)
-        host = parts.netloc.rpartition("@")[2]
-        return urlunsplit(parts._replace(netloc=host, query=""))
+    def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Connection]:
+        if at is not None:
+            return _Unchanged(self._pool, self.url, user, at)
+        return _Transaction(self._pool, self.url, user, SNAPSHOT)
 
-    @contextmanager
-    def reading(self, user: str) -> Iterator[Connection]:
-        with self._transaction("ISOLATION LEVEL REPEATABLE READ READ ONLY", user) as connection:
-            yield connection
+    def line(self, loop: AbstractEventLoop) -> Line:
+        return Line(loop, self._dial, bound)
 
-    @contextmanager
-    def writing(self, user: str) -> Iterator[Connection]:
-        with self._transaction("ISOLATION LEVEL READ COMMITTED", user) as connection:
-            yield connection
+    def _dial(self) -> Wire:
+        wire = Wire.connect(self._url, connect_timeout=10, **_OPTIONS)
+        _configure(wire)
+        return wire
 
-    @contextmanager
-    def _transaction(self, mode: LiteralString, user: str) -> Iterator[Connection]:
-        """One transaction, bound to its user for row-level security; without a user it is the system's own work.
-
-        The setting is local to the transaction: on a pooled connection anything longer would leak to the next user.
-        """
-        begin = sql.SQL(
-            "BEGIN " + mode + "; SELECT set_config('tenuto.user', {}, true), set_config('tenuto.system', {}, true)"
-        ).format(sql.Literal(user), sql.Literal("" if user else "on"))
-        with translated(self.url), self._pool.connection() as raw:
-            raw.execute(begin)
-            try:
-                yield PostgresConnection(raw)
-                raw.execute("COMMIT")
-            except BaseException:
-                if not raw.closed:
-                    raw.execute("ROLLBACK")
-                raise
+    def writing(self, user: str) -> AbstractContextManager[Connection]:
+        return _Transaction(self._pool, self.url, user, CHANGE)
 
     def pack_vector(self, vector: bytes | None) -> HalfVector | None:
         return None if vector is None else HalfVector(np.frombuffer(vector, dtype="<f2"))
@@ -180,7 +201,8 @@ class PostgresEngine:
 
     def _prepare(self, upgrade: bool) -> None:
         """Create the schema in an empty database; refuse one that waits for an upgrade or came from a newer Tenuto."""
-        with translated(self.url), psycopg.connect(self._url, autocommit=True, connect_timeout=10) as raw:
+        alone: dict[str, Any] = {"autocommit": True, "connect_timeout": 10, "prepare_threshold": None}
+        with translated(self.url), Pooled.connect(self._url, **alone) as raw:
             connection = PostgresConnection(raw)
             with raw.transaction():
                 raw.execute("SELECT pg_advisory_xact_lock(hashtext('tenuto schema'))")
@@ -199,12 +221,91 @@ class PostgresEngine:
                 log.warning("%s: this role is not bound by row-level security; see docs/postgres.md.", self.url)
 
 
+class _Transaction:
+    """One transaction on a borrowed connection. A class, because a generator costs as much as the transaction does."""
+
+    __slots__ = ("_begin", "_connection", "_pool", "_where")
+
+    def __init__(self, pool: ConnectionPool[Pooled], where: str, user: str, begin: Statement) -> None:
+        self._pool, self._where = pool, where
+        self._begin = begin, _as(user)
+
+    def __enter__(self) -> Connection:
+        with translated(self._where):
+            self._connection = PostgresConnection(self._pool.getconn(), *self._begin)
+        return self._connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        connection = self._connection
+        try:
+            with translated(self._where):
+                try:
+                    if error is not None:
+                        raise error
+                    connection.end()
+                except BaseException:
+                    if connection.begun and not connection.raw.closed:
+                        connection.raw.together(ROLLBACK)
+                    raise
+        finally:
+            self._pool.putconn(connection.raw)
+
+
+class _Unchanged(PostgresConnection):
+    """Reads of a user to whom nothing has happened since, each a trip and a transaction of its own.
+
+    What they read is nevertheless of one moment: each also reads where the user's data stands.
+    """
+
+    def __init__(self, pool: ConnectionPool[Pooled], where: str, user: str, at: Revision) -> None:
+        self._pool, self._where = pool, where
+        self._user, self._at = user, at
+        self._looked = False
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None and not self._looked:
+            self._ask(*NOTHING)
+
+    def _ask(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
+        with translated(self._where):
+            raw = self._pool.getconn()
+            try:
+                _, at, found = raw.together(*bound(self._user), (sql, parameters))
+                if raw.rows(at) != [self._at]:
+                    raise Moved
+                self._looked = True
+                return raw.rows(found)
+            finally:
+                self._pool.putconn(raw)
+
+
+def _as(user: str) -> Statement:
+    """Bind a transaction to its user for row-level security; without a user it is the system's own work.
+
+    The setting is local to the transaction: on a pooled connection anything longer would leak to the next user.
+    """
+    return AS_USER, {"user": user, "system": "" if user else "on"}
+
+
+def bound(user: str) -> tuple[Statement, Statement]:
+    """What goes before a statement that has its own transaction: its user, and where their data stands."""
+    return _as(user), (queries.load(PostgresEngine.dialect)["revision"], {"user": user})
+
+
 _OPTIONS: dict[str, Any] = {"autocommit": True}
 
 
-def _configure(raw: psycopg.Connection[Any]) -> None:
+def _configure(raw: Pooled) -> None:
     register_vector(raw)
     raw.execute("SET timezone = 'UTC'")
+    raw.execute("SET default_transaction_isolation = 'repeatable read'")
 
 
 @contextmanager

@@ -40,6 +40,13 @@ def pyformat(sql: str) -> str:
     return _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%"))
 
 
+@lru_cache(maxsize=4096)
+def numbered(sql: str) -> tuple[bytes, tuple[str, ...]]:
+    """``:name`` as ``$1``, for libpq, and the names in the order of their numbers."""
+    names = tuple(dict.fromkeys(_PARAMETER.findall(sql)))
+    return _PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", sql).encode(), names
+
+
 @lru_cache(maxsize=256)
 def columns(table: Table) -> str:
     """``id, column…, revision, body``: the order in which rows are read."""

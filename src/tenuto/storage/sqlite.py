@@ -18,8 +18,9 @@ from typing import Any
 import apsw
 
 from tenuto import errors
-from tenuto.ports import Vectors
-from tenuto.storage import migrate, planning
+from tenuto.ports import Moved, Vectors
+from tenuto.records.scope import Revision
+from tenuto.storage import migrate, planning, queries
 from tenuto.storage.engine import Connection, Row
 
 BUSY_MILLISECONDS = 20_000
@@ -79,8 +80,11 @@ class SqliteEngine:
     def url(self) -> str:
         return str(self.path)
 
-    def reading(self, user: str) -> AbstractContextManager[Connection]:
-        return _Reading(self)
+    def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Connection]:
+        return _Reading(self, user, at)
+
+    def line(self, loop: object) -> None:
+        return None
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Connection]:
@@ -205,14 +209,16 @@ class SqliteEngine:
 class _Reading:
     """A borrowed connection in a transaction. A class, because a generator costs more than the transaction does."""
 
-    __slots__ = ("_connection", "_engine")
+    __slots__ = ("_at", "_connection", "_engine", "_user")
 
-    def __init__(self, engine: SqliteEngine) -> None:
-        self._engine = engine
+    def __init__(self, engine: SqliteEngine, user: str, at: Revision | None) -> None:
+        self._engine, self._user, self._at = engine, user, at
 
     def __enter__(self) -> Connection:
         self._connection = self._engine._borrow()
         self._do("BEGIN")
+        if self._at is not None:
+            self._check(self._at)
         return self._connection
 
     def __exit__(
@@ -225,6 +231,16 @@ class _Reading:
         self._connection.raw.close()
         with translated(self._engine.path):
             raise error
+
+    def _check(self, at: Revision) -> None:
+        try:
+            found = self._connection.rows(queries.load(self._engine.dialect)["revision"], {"user": self._user})
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        if found != [at]:
+            self.__exit__(None, None, None)
+            raise Moved
 
     def _do(self, sql: str) -> None:
         try:

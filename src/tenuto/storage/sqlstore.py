@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
@@ -16,13 +17,16 @@ from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vault
 from tenuto.records.audit import ERASE, GONE, Chain
 from tenuto.records.base import micros
 from tenuto.records.operations import Job
+from tenuto.records.scope import Revision
+from tenuto.stops import Look, Looker
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
 from tenuto.storage.chain import to_chain
-from tenuto.storage.engine import Row, SqlEngine
-from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
+from tenuto.storage.engine import EngineLine, Row, SqlEngine
+from tenuto.storage.sqltransaction import CHUNK, SqlReader, SqlTransaction, by_ids
 from tenuto.storage.tables import TABLES, decode, encode, table_of
 
+NOTHING: tuple[str, dict[str, Any]] = ("SELECT 1", {})
 NOBODY = ""
 """The user of transactions that look across users: jobs and sweeps."""
 
@@ -32,9 +36,9 @@ class _Reading:
 
     __slots__ = ("_borrowed", "_engine", "_user", "_vault")
 
-    def __init__(self, engine: SqlEngine, vault: Vault, user: str) -> None:
+    def __init__(self, engine: SqlEngine, vault: Vault, user: str, at: Revision | None) -> None:
         self._engine, self._vault, self._user = engine, vault, user
-        self._borrowed = engine.reading(user)
+        self._borrowed = engine.reading(user, at)
 
     def __enter__(self) -> Reader:
         return SqlReader(self._engine, self._borrowed.__enter__(), self._vault, self._user)
@@ -43,6 +47,32 @@ class _Reading:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._borrowed.__exit__(kind, error, trace)
+
+
+class _Looking:
+    """Records by id over a line to the engine."""
+
+    def __init__(self, line: EngineLine, vault: Vault, touched: Callable[[str, bool | None], None]) -> None:
+        self._line, self._vault, self._touched = line, vault, touched
+
+    @property
+    def ready(self) -> bool:
+        return self._line.ready
+
+    async def look(self, wanted: Look) -> dict[str, Any] | None:
+        user, at, type_, ids = wanted
+        if len(ids) > CHUNK:
+            return None
+        self._touched(user, False)
+        table = table_of(type_)
+        asked = by_ids(table, ids, self._vault, user) if ids else NOTHING
+        rows = await self._line.ask(user, at, *asked)
+        if rows is None or not ids:
+            return None if rows is None else {}
+        return {record.id: record for record in decode(rows, table, self._vault, user)}
+
+    def close(self) -> None:
+        self._line.close()
 
 
 class SqlStore:
@@ -60,9 +90,13 @@ class SqlStore:
     def url(self) -> str:
         return self._engine.url
 
-    def reading(self, user: str) -> AbstractContextManager[Reader]:
+    def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Reader]:
         self._touched(user, False)
-        return _Reading(self._engine, self._vault, user)
+        return _Reading(self._engine, self._vault, user, at)
+
+    def looker(self, loop: AbstractEventLoop) -> Looker | None:
+        line = self._engine.line(loop)
+        return None if line is None else _Looking(line, self._vault, self._touched)
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:

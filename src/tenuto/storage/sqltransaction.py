@@ -14,7 +14,7 @@ from tenuto.ports import Vault, Vectors, Where
 from tenuto.records.audit import GONE, Chain, Link
 from tenuto.records.base import from_micros, micros
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job
-from tenuto.records.scope import User
+from tenuto.records.scope import Revision, User
 from tenuto.storage import queries
 from tenuto.storage.chain import Changes, new_subject, next_link, to_chain, to_link, written
 from tenuto.storage.conditions import select_sql, where_sql
@@ -26,6 +26,16 @@ T = TypeVar("T")
 _SETTINGS = msgspec.json.Decoder(dict[str, Any])
 CHUNK = 512
 """Ids in one statement."""
+
+
+def by_ids(table: Table, ids: Sequence[str], vault: Vault, user: str) -> tuple[str, dict[str, Any]]:
+    """A statement that reads rows of a user by at least one id and at most :data:`CHUNK`, and its parameters."""
+    part = [row_id(id, table, vault, user) for id in ids] if table.keyed_id else list(ids)
+    sql, names = queries.by_ids(table, len(part))
+    part += part[-1:] * (len(names) - len(part))
+    parameters: dict[str, Any] = dict(zip(names, part, strict=True))
+    parameters["user"] = user
+    return sql, parameters
 
 
 class SqlReader:
@@ -47,20 +57,18 @@ class SqlReader:
         rows = self._rows("get_user")
         return self._to_user(rows[0]) if rows else None
 
+    def revision(self) -> Revision | None:
+        rows = self._rows("revision")
+        return Revision(*rows[0]) if rows else None
+
     def get(self, type_: type[T], id: str) -> T | None:
         return self.get_many(type_, [id]).get(id)
 
     def get_many(self, type_: type[T], ids: Sequence[str]) -> dict[str, T]:
         table, found = table_of(type_), {}
         for start in range(0, len(ids), CHUNK):
-            part = list(ids[start : start + CHUNK])
-            if table.keyed_id:
-                part = [row_id(id, table, self._vault, self._user) for id in part]
-            sql, names = queries.by_ids(table, len(part))
-            part += part[-1:] * (len(names) - len(part))
-            parameters = dict(zip(names, part, strict=True))
-            parameters["user"] = self._user
-            records = decode(self._connection.rows(sql, parameters), table, self._vault, self._user)
+            asked = by_ids(table, ids[start : start + CHUNK], self._vault, self._user)
+            records = decode(self._connection.rows(*asked), table, self._vault, self._user)
             found.update({record.id: record for record in records})
         return found
 

@@ -13,6 +13,7 @@ A test that only one engine passes does not belong here.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
 from datetime import timedelta
@@ -22,13 +23,13 @@ import numpy as np
 import pytest
 
 from tenuto.errors import Conflict, InputError, StoreClosed
-from tenuto.ports import Store, Where
+from tenuto.ports import Moved, Store, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Session, SessionStatus
 from tenuto.records.identity import Challenge, Purpose
 from tenuto.records.memory import Memory, Status, Todo, TodoKind
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job, JobStatus
-from tenuto.records.scope import User
+from tenuto.records.scope import Revision, User
 from tenuto.records.workflow import Outcome
 from tenuto.testing.samples import LATER, NOW, memory, message, records
 
@@ -355,6 +356,64 @@ class StoreContract:
         with store.reading(ANA) as reader:
             user = reader.profile()
         assert user is not None and (user.timezone, user.settings) == ("Europe/Rome", {"quiet": True})
+
+    def test_where_a_users_data_stands_changes_with_everything_that_happens(self, store: Store) -> None:
+        def stands(user: str = ANA) -> Revision | None:
+            with store.reading(user) as reader:
+                return reader.revision()
+
+        assert stands() is None
+        put(store, BEN, message("msg_1"))
+        seen = [stands(BEN)]
+        happenings: list[Callable[[Transaction], Any]] = [
+            lambda tx: tx.put(message("msg_1")),
+            lambda tx: tx.put(message("msg_1", content="said otherwise")),
+            lambda tx: tx.put(memory("mem_1")),
+            lambda tx: tx.put(memory("mem_1", content="known better")),
+            lambda tx: tx.index(entry("mem_1")),
+            lambda tx: tx.embed("m", {(EntryKind.MEMORY, "mem_1"): vector(1)}),
+            lambda tx: tx.unindex(EntryKind.MEMORY, "mem_1"),
+            lambda tx: tx.remove(Memory, "mem_1"),
+            lambda tx: tx.set_user(User(user_id=ANA, created_at=NOW, timezone="Europe/Rome")),
+        ]
+        for happens in happenings:
+            with store.writing(ANA) as tx:
+                happens(tx)
+            assert stands() == stands() and stands() not in seen
+            seen.append(stands())
+        with suppress(ZeroDivisionError), store.writing(ANA) as tx:
+            tx.put(message("msg_2"))
+            _ = 1 / 0
+        assert stands() == seen[-1], "what was undone has not happened"
+        store.erase_user(ANA)
+        assert stands() is None
+        put(store, ANA, message("msg_1"))
+        assert stands() not in seen
+
+    def test_a_moment_is_read_while_it_lasts(self, store: Store) -> None:
+        put(store, ANA, message("msg_1"), memory("mem_1"))
+        put(store, BEN, message("msg_1", content="of another"))
+        with store.reading(ANA) as reader:
+            at, kept = reader.revision(), reader.get(Message, "msg_1")
+        assert at is not None
+        with store.reading(ANA, at=at) as reader:
+            assert reader.get(Message, "msg_1") == kept and reader.ids(Memory) == {"mem_1"}
+            assert reader.revision() == at and reader.get_many(Memory, ["mem_2"]) == {}
+        with pytest.raises(Moved), store.reading(BEN, at=at) as reader:
+            reader.get(Message, "msg_1")
+        put(store, BEN, message("msg_2"))
+        with store.reading(ANA, at=at) as reader:
+            assert reader.count(Message) == 1, "what happens to another does not matter"
+        put(store, ANA, memory("mem_1", content="known better"))
+        with pytest.raises(Moved), store.reading(ANA, at=at) as reader:
+            reader.get(Message, "msg_1")
+        with pytest.raises(Moved), store.reading(ANA, at=at):
+            pass
+        store.erase_user(ANA)
+        with pytest.raises(Moved), store.reading(ANA, at=at) as reader:
+            reader.get(Message, "msg_1")
+        with store.reading(ANA) as reader:
+            assert reader.count(Message) == 0, "the store can be read as before"
 
     def test_a_larger_number_of_a_restored_user_is_taken_over(self, store: Store) -> None:
         put(store, ANA, message("msg_1"))

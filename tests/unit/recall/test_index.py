@@ -17,7 +17,7 @@ from tenuto.recall.lexical import lexical
 from tenuto.recall.near import Near
 from tenuto.records.base import micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows
-from tenuto.records.scope import User
+from tenuto.records.scope import Revision
 from tenuto.text import words
 
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -184,9 +184,9 @@ class FakeReader:
         self.created_at = START
         self.reads = 0
 
-    def profile(self) -> User | None:
+    def revision(self) -> Revision | None:
         seq = max((self.seq, *(one.seq for one in self.entries)))
-        return User(user_id=self.user, created_at=self.created_at, seq=seq, epoch=self.epoch) if self.entries else None
+        return Revision(micros(self.created_at), seq, self.epoch, "") if self.entries else None
 
     def write(self, made: Entry) -> None:
         self.seq += 1

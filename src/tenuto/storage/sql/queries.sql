@@ -3,6 +3,9 @@
 -- name: get_user
 SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user
 
+-- name: revision
+SELECT created_at, seq, epoch, audit_head FROM users WHERE user_id = :user
+
 -- name: lock_user
 SELECT seq, epoch, subject, audit_count, audit_head FROM users WHERE user_id = :user
 

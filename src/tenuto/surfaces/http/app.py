@@ -29,6 +29,7 @@ from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.surfaces.http import events
 from tenuto.surfaces.http.answers import Problem
 from tenuto.surfaces.http.crew import Crew, Unstarted
+from tenuto.surfaces.http.desk import Desk
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
 from tenuto.surfaces.http.lane import Lane
 from tenuto.surfaces.http.problems import Refused, on_error
@@ -118,6 +119,8 @@ def create_app(
         feed = app.state.feed = events.Feed(store, metrics)
         loop = asyncio.get_running_loop()
         app.state.crew = crew = Crew(THREADS, loop)
+        looker = store.deps.store.looker(loop)
+        app.state.desk = Desk(looker, crew) if looker is not None else None
 
         def recheck() -> None:
             loop.call_soon_threadsafe(feed.recheck)
@@ -129,13 +132,15 @@ def create_app(
             if proxy is not None:
                 stack.push_async_callback(proxy.aclose)
             stack.callback(crew.close)
+            if looker is not None:
+                stack.callback(looker.close)
             leaving = asyncio.create_task(metrics.leave_often())
             yield
             leaving.cancel()
             metrics.leave()
             door.on_forget = lambda: None
             feed.stop()
-            app.state.crew = Unstarted()
+            app.state.crew, app.state.desk = Unstarted(), None
 
     app = Application(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
@@ -145,7 +150,7 @@ def create_app(
     app.state.store, app.state.door, app.state.metrics = store, door, metrics
     app.state.admission = Admission(store.deps.policy.limits, policy, limits)
     app.state.uploads = 0
-    app.state.crew = Unstarted()
+    app.state.crew, app.state.desk = Unstarted(), None
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
     app.router.routes.extend(_routes(mcp, proxy))
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):

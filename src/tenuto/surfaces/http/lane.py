@@ -27,10 +27,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tenuto.access.decide import Need
 from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
+from tenuto.stops import Stops
 from tenuto.surfaces.http import names
+from tenuto.surfaces.http.desk import Desk
 from tenuto.surfaces.http.problems import on_error
-from tenuto.surfaces.http.routing import Admission, GuardedRoute, Person
+from tenuto.surfaces.http.routing import STOPS, Admission, GuardedRoute, Person
 from tenuto.surfaces.http.whole import BODY
+from tenuto.user import UserMemory
 
 PREFIX = "/api/users/{user}/"
 
@@ -43,6 +46,8 @@ class Plain:
     need: Need
     model: type[BaseModel]
     verb: Callable[..., Response]
+    stops: Callable[..., Stops[Response]] | None
+    """The same for an event loop, where there is such a form."""
 
 
 class Lane:
@@ -73,11 +78,19 @@ class Lane:
             if body is None:
                 await self.app(scope, receive, send)
                 return
-            work = partial(contextvars.copy_context().run, plain.verb, self._store.user(str(user)), body)
-            response: Response = await self._state.crew.run(work)
+            response = await self._do(plain, self._store.user(str(user)), body)
         except (TenutoError, HTTPException) as error:
             response = await on_error(Request(scope), error)
         await response(scope, receive, send)
+
+    async def _do(self, plain: Plain, person: UserMemory, body: BaseModel) -> Response:
+        """The verb, where it costs least."""
+        desk: Desk | None = self._state.desk
+        if plain.stops is not None and desk is not None and desk.ready:
+            response: Response = await desk.run(plain.stops(person, body))
+        else:
+            response = await self._state.crew.run(partial(contextvars.copy_context().run, plain.verb, person, body))
+        return response
 
     def _find(self, scope: Scope) -> tuple[Plain | None, str]:
         """The route and the user's name in its path, where the request is plain."""
@@ -102,7 +115,8 @@ def _plain(route: BaseRoute) -> Plain | None:
         return None
     if "{" in route.path.removeprefix(PREFIX) or not (isinstance(model, type) and issubclass(model, BaseModel)):
         return None
-    return Plain(route, Need((route.openapi_extra or {})["x-needs"]), model, route.endpoint)
+    need = Need((route.openapi_extra or {})["x-needs"])
+    return Plain(route, need, model, route.endpoint, getattr(route.endpoint, STOPS, None))
 
 
 def _is_plain(headers: Iterable[tuple[bytes, bytes]]) -> bool:

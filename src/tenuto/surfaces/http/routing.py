@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
@@ -20,6 +20,7 @@ from tenuto.engine import Tenuto
 from tenuto.policy import Limits, ServerPolicy
 from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey
+from tenuto.stops import Stops
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.answers import conditional, problems
 from tenuto.surfaces.http.problems import Refused
@@ -27,6 +28,8 @@ from tenuto.surfaces.http.replay import replayed
 from tenuto.text import clean
 from tenuto.user import UserMemory
 
+STOPS = "stops"
+Verb = TypeVar("Verb", bound=Callable[..., Response])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 ERRORS = {
     Need.PUBLIC: (),
@@ -109,6 +112,16 @@ class GuardedRoute(APIRoute):
             return conditional(request, await inner(request))
 
         return handler
+
+
+def with_stops(stops: Callable[..., Stops[Response]]) -> Callable[[Verb], Verb]:
+    """A route whose verb can also be taken on the event loop: it stops where it would wait."""
+
+    def mark(verb: Verb) -> Verb:
+        setattr(verb, STOPS, stops)
+        return verb
+
+    return mark
 
 
 def needs(

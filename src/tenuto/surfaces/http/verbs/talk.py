@@ -13,9 +13,11 @@ from tenuto.errors import NotFound
 from tenuto.records.context import Block, Context
 from tenuto.records.operations import Receipt
 from tenuto.records.recall import Hit
+from tenuto.stops import Stops
 from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.answers import answer
-from tenuto.surfaces.http.routing import Person, needs, router
+from tenuto.surfaces.http.routing import Person, needs, router, with_stops
+from tenuto.user import recalling
 
 routes = router("/api/users/{user}", "talk")
 
@@ -79,10 +81,18 @@ def observe(person: Person, body: bodies.Observe) -> Response:
     return answer(person.observe(**body.model_dump()), 201)
 
 
+def _recalling(person: Person, body: bodies.Recall) -> Stops[Response]:
+    return _recalled((yield from recalling(person, **body.model_dump(exclude_unset=True))))
+
+
 @routes.post("/recall", response_model=Recalled, **needs(Need.READ))
+@with_stops(_recalling)
 def recall(person: Person, body: bodies.Recall) -> Response:
     """The right few things for a query, best first, each with its reasons."""
-    hits = person.recall(**body.model_dump(exclude_unset=True))
+    return _recalled(person.recall(**body.model_dump(exclude_unset=True)))
+
+
+def _recalled(hits: list[Hit]) -> Response:
     return answer({"hits": hits, "notes": getattr(hits, "notes", ())})
 
 
