@@ -1,9 +1,9 @@
 """A connection to PostgreSQL that an event loop talks over, and never waits at.
 
-Questions go out as they come and the answers come back in the same order, many under way at once: nothing waits but
-whoever asked. Each question is a trip of its own (:mod:`tenuto.storage.trip`), bound to its user, in a transaction of
-its own. The line is a short cut and no more: whenever something is wrong with it, everybody who waits is told to take
-the long way, where errors have names, and a new connection is made meanwhile.
+The questions of one turn of the loop go out together, and the answers come back in the same order, while others are
+under way: nothing waits but whoever asked. Before each question PostgreSQL is told whom it is about, and with each
+answer comes where that user's data stands. The line is a short cut and no more: whenever something is wrong with it,
+everybody who waits is told to take the long way, where errors have names, and a new connection is made meanwhile.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ LONGEST = 10.0
 PAUSE = 1.0
 """Seconds until a connection that failed is made anew."""
 Rows = asyncio.Future[list[Row] | None]
-_END, _FOUND = pq.ExecStatus.PIPELINE_SYNC, pq.ExecStatus.TUPLES_OK
+_PLANNED, _FOUND, _END = pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.PIPELINE_SYNC
 
 
 class Wire(Pooled):
     """A connection that is written to without waiting for what comes back."""
 
-    def post(self, *statements: Statement) -> bool:
-        """Send a trip on its way. Whether all of it has left."""
+    def post(self, *statements: Statement) -> None:
+        """Put statements on the way; they leave with :meth:`leave`."""
         if self.pgconn.pipeline_status == pq.PipelineStatus.OFF:
             self.pgconn.enter_pipeline_mode()
-        sends = [self._sending(*statement) for statement in statements]
-        for send in sends:
+        for send in [self._sending(*statement) for statement in statements]:
             send()
+
+    def leave(self) -> bool:
+        """Send what was put on the way, one transaction. Whether all of it has left."""
         self.pgconn.pipeline_sync()
         return not self.pgconn.flush()
 
@@ -70,7 +72,7 @@ class Line:
         self._socket = -1
         self._asked: deque[_Asked] = deque()
         self._answers: list[PGresult] = []
-        self._busy = self._closed = False
+        self._busy = self._closed = self._leaving = False
         self._again = 0.0
         self._watch: asyncio.TimerHandle | None = None
 
@@ -92,10 +94,12 @@ class Line:
             return answer
         self._asked.append(_Asked(answer, at, time.monotonic()))
         try:
-            if not self._wire.post(*self._bound(user), (sql, parameters)):
-                self._loop.add_writer(self._socket, self._write)
+            self._wire.post(*self._bound(user), (sql, parameters))
         except psycopg.Error:
             self._drop()
+        if not self._leaving:
+            self._leaving = True
+            self._loop.call_soon(self._leave)
         if self._watch is None:
             self._watch = self._loop.call_later(LONGEST, self._look_after)
         return answer
@@ -123,6 +127,15 @@ class Line:
             self._wire, self._closed = None, True
             wire.close()
 
+    def _leave(self) -> None:
+        """Everybody who asks in this turn of the loop has asked."""
+        self._leaving = False
+        try:
+            if self._wire is not None and not self._wire.leave():
+                self._loop.add_writer(self._socket, self._write)
+        except psycopg.Error:
+            self._drop()
+
     def _read(self) -> None:
         if self._wire is None:
             return
@@ -137,22 +150,22 @@ class Line:
                     between = True
                     continue
                 between = False
-                if answer.status == _END:
-                    self._settle(self._wire)
-                else:
-                    self._answers.append(answer)
+                self._take(self._wire, answer)
         except psycopg.Error:
             self._drop()
 
-    def _settle(self, wire: Wire) -> None:
-        """One trip is back."""
-        answers, self._answers = self._answers, []
-        found = [answer for answer in answers if answer.status == _FOUND]
-        if len(found) != 3:
+    def _take(self, wire: Wire, answer: PGresult) -> None:
+        """What came back: of each question three answers count, its user, where their data stands, and the rows."""
+        if answer.status in (_PLANNED, _END):
+            return
+        if answer.status != _FOUND:
             raise psycopg.OperationalError("a statement failed")
-        asked = self._asked.popleft()
-        if not asked.answer.done():
-            asked.answer.set_result(wire.rows(found[2]) if wire.rows(found[1]) == [asked.at] else None)
+        self._answers.append(answer)
+        if len(self._answers) == 3:
+            (_, at, rows), self._answers = self._answers, []
+            asked = self._asked.popleft()
+            if not asked.answer.done():
+                asked.answer.set_result(wire.rows(rows) if wire.rows(at) == [asked.at] else None)
 
     def _write(self) -> None:
         """Send what did not leave at once."""

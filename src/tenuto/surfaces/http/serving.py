@@ -36,6 +36,8 @@ from tenuto.surfaces.proxy import Upstream
 
 LOG = logging.getLogger("tenuto.serve")
 HEAD_BYTES = 32 * 1024
+WAITING = 2048
+"""Connections that may wait to be accepted."""
 LATE_SECONDS = 0.05
 """How often a server that stops looks for connections that were made meanwhile."""
 RESTARTS = 20
@@ -144,7 +146,7 @@ def listen(serving: Serving) -> socket.socket:
             f"{serving.host}:{serving.port} cannot be used ({error.strerror}): choose another with --port.",
             code="port_taken",
         ) from None
-    listener.listen(2048)
+    listener.listen(WAITING)
     listener.set_inheritable(True)
     return listener
 
@@ -213,6 +215,7 @@ def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
         access_log=False,
         server_header=False,
         limit_concurrency=policy.connections,
+        backlog=WAITING if serving.workers == 1 else 1,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=int(policy.shutdown.total_seconds()),
         h11_max_incomplete_event_size=HEAD_BYTES,
@@ -238,6 +241,10 @@ class _Stopping(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        for listener in sockets or ():
+            # asyncio takes as many connections at once as may wait: one process would have all that arrive together,
+            # and the others none. So each takes one at a time, and as many may wait as before.
+            listener.listen(WAITING)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         ending = asyncio.create_task(self._end_late_ones())
