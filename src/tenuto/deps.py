@@ -10,6 +10,7 @@ from tenuto.policy import Policy
 from tenuto.ports import Bus, Clock, Embedder, Ids, KeyedModel, Model, Store, Tokens, Vault, WorkingMemory
 from tenuto.privacy.keys import KeyProvider
 from tenuto.recall.indexes import Indexes
+from tenuto.recall.outage import Outage
 from tenuto.workflow.registry import Definitions
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Deps:
     indexes: Indexes
     bus: Bus
     names: Names = field(default_factory=Names)
+    outage: Outage = field(default_factory=Outage)
     model: Model | None = None
     unpaid_model: KeyedModel | None = None
     """The model that people ask with keys of their own, where the operator has none for it."""

@@ -13,6 +13,7 @@ import pytest
 
 from tenuto.errors import EmbedderError, InputError
 from tenuto.recall import search
+from tenuto.recall.outage import IN_A_ROW
 from tenuto.stops import Away, Look
 from tenuto.user import UserMemory, recalling
 from tests.surfaces.kit import Served, make_store, served
@@ -188,8 +189,12 @@ def test_a_recall_stops_where_it_would_wait(monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(InputError):
             taken(person, read, query="tea", limit=0)
         monkeypatch.setattr(store.deps.embedder, "embed", down)
-        hits, _ = taken(person, read, query="tea")
-        assert plain[0] in [hit.id for hit in hits] and "words only" in hits.notes[0]
+        for number in range(5):
+            hits, stopped = taken(person, read, query="tea", kinds=["message"])
+            assert plain[0] in [hit.id for hit in hits] and hits.notes == ("searched by words only: down",)
+            assert stopped == (["away", "Message"] if number < IN_A_ROW else ["Message"]), (
+                "one that is down is not asked"
+            )
 
 
 def down(*given: Any, **named: Any) -> Any:

@@ -82,6 +82,7 @@ def _ahead(deps: Deps, batches: list[dict[Key, str]]) -> Iterator[dict[Key, byte
 
 def _embedded(deps: Deps, texts: dict[Key, str]) -> dict[Key, bytes]:
     vectors = checked(deps, deps.embedder.embed(list(texts.values())))
+    deps.outage.worked()
     return {key: vector.astype("<f2").tobytes() for key, vector in zip(texts, vectors, strict=True)}
 
 

@@ -235,6 +235,10 @@ class UserIndex:
                 )
             return self._view
 
+    def settled(self) -> View | None:
+        """The view, where it is there without waiting."""
+        return self._view
+
     def row(self, id: str) -> int | None:
         return self._rows.get(id)
 

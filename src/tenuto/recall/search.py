@@ -79,7 +79,7 @@ class _Recall:
         return self._answer()
 
     def stops(self) -> Stops[Recalled]:
-        ready = yield from _away(self._ready)
+        ready = self._ready_at_once() or (yield from _away(self._ready))
         if ready is None:
             return (yield from _away(self._answer))
         last, view = ready
@@ -118,6 +118,18 @@ class _Recall:
             return None
         view = last.index.view()
         return (last, view) if view.size <= SMALL else None
+
+    def _ready_at_once(self) -> tuple[Current, View] | None:
+        """The same where nothing is waited for: no vector, no name, no key, and nobody who changes the index."""
+        last = self._last()
+        view = last.index.settled() if last is not None else None
+        if last is None or view is None or view.size > SMALL or self.request.filters.of_records:
+            return None
+        down = self.deps.outage.message
+        if down is None or self.deps.vault.sealing or may_name(self.asked):
+            return None
+        self.notes = [f"searched by words only: {down}"]
+        return last, view
 
     def _answer(self) -> Recalled:
         last = self._last()
@@ -185,10 +197,15 @@ def _first_person(deps: Deps, scope: Scope, text: str) -> str:
 
 def _embed_query(deps: Deps, text: str) -> tuple[Floats | None, list[str]]:
     """The query's vector, or ``None`` and the reason."""
+    down = deps.outage.skip()
+    if down is not None:
+        return None, [f"searched by words only: {down}"]
     try:
         vector = np.asarray(deps.embedder.embed([text], query=True)[0], np.float32)
     except EmbedderError as error:
+        deps.outage.failed(error.message)
         return None, [f"searched by words only: {error.message}"]
+    deps.outage.worked()
     if vector.shape != (deps.embedder.dimension,) or not np.isfinite(vector).all():
         return None, [f"searched by words only: the embedder gave {vector.size} numbers, not {deps.embedder.dimension}"]
     return vector, []
