@@ -228,6 +228,7 @@ def test_whatever_goes_wrong_sends_those_who_wait_the_long_way(
             assert await answers(("SELECT 1 / 0", {}), fine) == [None, None], "a statement that fails"
             assert (await answers(fine, ("SELEKT", {}), fine))[1:] == [None, None], "one that cannot be planned"
             assert await answers(("SELECT :text", {"text": "a\x00b"}), fine) == [None, None], "one that cannot be sent"
+            assert await answers(("SELECT :text", {}), fine) == [None, None], "one without its value"
             assert (await answers(fine, ("SELECT pg_sleep(3)", {}), fine))[1:] == [None, None], "one that takes long"
             await connected(line)
             waiting = [line.ask("ana", at, "SELECT pg_sleep(30)", {}), line.ask("ana", at, *fine)]

@@ -36,8 +36,8 @@ from tenuto.records.scope import Scope
 from tenuto.stops import Away, Look, Stops
 
 T = TypeVar("T")
-SMALL = 20_000
-"""Entries that are weighed in about a millisecond: an event loop may do that itself."""
+SMALL = 10_000
+"""Entries that are weighed within a millisecond: an event loop may do that itself."""
 
 
 def recall(deps: Deps, scope: Scope, query: str, **given: Any) -> Recalled:

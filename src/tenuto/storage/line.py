@@ -95,8 +95,9 @@ class Line:
         self._asked.append(_Asked(answer, at, time.monotonic()))
         try:
             self._wire.post(*self._bound(user), (sql, parameters))
-        except psycopg.Error:
+        except Exception:  # noqa: BLE001 - whatever it is, nobody knows what is on its way now
             self._drop()
+            return answer
         if not self._leaving:
             self._leaving = True
             self._loop.call_soon(self._leave)
@@ -114,7 +115,7 @@ class Line:
         self._busy = False
         try:
             wire = made.result()
-        except (psycopg.Error, OSError):
+        except (psycopg.Error, OSError, asyncio.CancelledError):
             self._again = time.monotonic() + PAUSE
             return
         if self._closed:
@@ -151,11 +152,14 @@ class Line:
                     continue
                 between = False
                 self._take(self._wire, answer)
-        except psycopg.Error:
+        except Exception:  # noqa: BLE001 - a lost connection, a statement that failed, a value that cannot be read
             self._drop()
 
     def _take(self, wire: Wire, answer: PGresult) -> None:
-        """What came back: of each question three answers count, its user, where their data stands, and the rows."""
+        """What came back: of each question three answers count, its user, where their data stands, and the rows.
+
+        Where the data of two users stands is never the same: an answer cannot pass for another's.
+        """
         if answer.status in (_PLANNED, _END):
             return
         if answer.status != _FOUND:
@@ -163,18 +167,19 @@ class Line:
         self._answers.append(answer)
         if len(self._answers) == 3:
             (_, at, rows), self._answers = self._answers, []
-            asked = self._asked.popleft()
+            asked = self._asked[0]
+            found = wire.rows(rows) if wire.rows(at) == [asked.at] else None
+            self._asked.popleft()
             if not asked.answer.done():
-                asked.answer.set_result(wire.rows(rows) if wire.rows(at) == [asked.at] else None)
+                asked.answer.set_result(found)
 
     def _write(self) -> None:
         """Send what did not leave at once."""
         try:
-            if self._wire is not None and self._wire.pgconn.flush():
-                return
+            if self._wire is not None and not self._wire.pgconn.flush():
+                self._loop.remove_writer(self._socket)
         except psycopg.Error:
             self._drop()
-        self._loop.remove_writer(self._socket)
 
     def _look_after(self) -> None:
         """Nobody waits for ever, even if the other side has gone without a word."""
