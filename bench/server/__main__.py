@@ -1,13 +1,14 @@
 """Load on loopback, as a ratio to a bare endpoint of the same framework in the same run.
 
     python -m bench.server [--seconds 6] [--clients 16] [--users 20] [--messages 200]
-                           [--processes 1,4] [--stores sqlite,postgres]
+                           [--processes 1,4] [--stores sqlite,postgres] [--rounds 1]
 
 For each number of processes, the bare endpoint (`GET /bare` of FastAPI on uvicorn, a constant of a recall's size)
-before and after everything else; the ratio is to their mean. For each store: recall without an embedder, so that what
-is measured is the server and the search and not the model; and 90 % recall, 10 % observe, with the on-device model
-and the background work that observing brings. Every message was worked through before the clock starts. The load
-comes from a process of its own on the same machine: trust the ratios.
+before and after everything else; the ratio is to their mean. Rounds take turns with each other, and their mean is
+printed: a machine that others use too changes its speed within a minute. For each store: recall without an embedder,
+so that what is measured is the server and the search and not the model; and 90 % recall, 10 % observe, with the
+on-device model and the background work that observing brings. Every message was worked through before the clock
+starts. The load comes from a process of its own on the same machine: trust the ratios.
 """
 
 from __future__ import annotations
@@ -47,13 +48,23 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=200, help="of each user")
     parser.add_argument("--processes", default="1,4")
     parser.add_argument("--stores", default="sqlite,postgres")
+    parser.add_argument("--rounds", type=int, default=1)
     given = parser.parse_args()
     rows: list[dict[str, Any]] = []
     with contextlib.ExitStack() as stack:
         stores = {kind: stack.enter_context(filled(kind, given)) for kind in given.stores.split(",")}
         for processes in [int(one) for one in given.processes.split(",")]:
-            rows += measure_all(processes, stores, given)
+            rows += mean([measure_all(processes, stores, given) for _ in range(given.rounds)])
     table(rows)
+
+
+def mean(rounds: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """One round that stands for all."""
+    return [
+        {name: sum(one[name] for one in same) / len(same) if not isinstance(value, str) else value
+         for name, value in same[0].items()}
+        for same in zip(*rounds, strict=True)
+    ]  # fmt: skip
 
 
 def measure_all(processes: int, stores: dict[str, tuple[str, str]], given: argparse.Namespace) -> list[dict[str, Any]]:
@@ -181,8 +192,8 @@ def table(rows: list[dict[str, Any]]) -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         print(
-            f"| {row['processes']} | {row['store']} | {row['what']} | {row['per_second']:.0f} | {row['ratio']:.2f} "
-            f"| {row['p50_ms']:.1f} | {row['p99_ms']:.1f} | {row['errors']} | {row['memory_mb']} "
+            f"| {row['processes']:.0f} | {row['store']} | {row['what']} | {row['per_second']:.0f} | {row['ratio']:.2f} "
+            f"| {row['p50_ms']:.1f} | {row['p99_ms']:.1f} | {row['errors']:.0f} | {row['memory_mb']:.0f} "
             f"| {row['busy']:.0%} |"
         )
 
