@@ -21,13 +21,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TOOLS := $(VENV)/.tools-$(PY_VERSION)
 BASE := $(VENV)/.base
 TEST := $(VENV)/.test
-PACK := build/wheels/tenuto_minilm-1.0.0-py3-none-any.whl
-PACK_SOURCES := $(addprefix packages/tenuto-minilm/,pyproject.toml hatch_build.py README.md src/tenuto_minilm/__init__.py)
+WEIGHTS := hatch_build.py packages/tenuto-minilm/obtain.py packages/tenuto-reader/src/tenuto_reader/__init__.py
 
 # uv is fast; pip is the way out on a machine whose package index only pip knows.
 install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
 
-.PHONY: help demo test check lint types imports format unit docs model-test bench pack setup setup-test lock clean fuzz reliability chromium mcp-inspector
+.PHONY: help demo test check lint types imports format unit docs model-test bench wheel setup setup-test lock clean fuzz reliability chromium mcp-inspector
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -50,8 +49,16 @@ types: setup-test ## mypy, strict
 imports: setup-test ## import rules
 	$(BIN)/lint-imports
 
+# What measures the processor, the clock or a browser runs alone; the rest side by side, a file to a worker.
+ALONE := tests/browser tests/reliability tests/surfaces tests/adapters
+
 unit: setup-test
+ifeq ($(strip $(PYTEST_ARGS)),)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests $(addprefix --ignore=,$(ALONE))
+	$(BIN)/python -m pytest $(ALONE)
+else
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+endif
 
 chromium: ## the browser that the page's tests drive
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
@@ -61,8 +68,9 @@ chromium: ## the browser that the page's tests drive
 			echo "The page's tests need Chromium: install the package 'chromium' (Debian: sudo apt install chromium)." >&2; exit 1; \
 		fi; }
 
-fuzz: setup-test ## 10,000 requests made from the server's own schema, and sequences of requests that follow from each other
+fuzz: setup-test ## 10,000 requests from the server's own schema, sequences of them, and the time per KB of everything that reads
 	TENUTO_TEST_CASES=10000 $(BIN)/python -m pytest tests/surfaces/test_schemathesis.py tests/surfaces/sequences.py --timeout=7200 $(PYTEST_ARGS)
+	$(BIN)/python -m tests.reliability.linear
 
 reliability: setup-test ## the fault campaign in full: hours; ROWS="--rows 12" or "--seconds 600" for less
 	@$(BIN)/python -m pip install -q --upgrade --target build/fuzz/site atheris || true
@@ -85,7 +93,8 @@ model-test: setup-test ## tests with a real model on this machine (downloads 1.1
 bench: setup-test ## measure, and print the figures
 	$(BIN)/python -m bench
 
-pack: $(PACK) ## build the model pack's wheel
+wheel: $(TOOLS) ## the wheel and the source archive, into dist/
+	$(BIN)/python -m hatchling build
 
 setup: $(BASE) ## environment to run Tenuto
 
@@ -98,16 +107,11 @@ $(TOOLS): requirements/tools.txt
 	@$(BIN)/python -m pip install -q --require-hashes -r requirements/tools.txt
 	@touch $@
 
-$(PACK): $(PACK_SOURCES) | $(TOOLS)
-	@echo "· model pack"
-	@mkdir -p $(@D)
-	@$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation --wheel-dir $(@D) ./packages/tenuto-minilm
-	@touch $@
-
-$(BASE): requirements/base.txt pyproject.toml $(PACK) $(TOOLS)
+$(BASE): requirements/base.txt pyproject.toml $(WEIGHTS) $(TOOLS)
 	@echo "· packages"
 	@$(call install,--require-hashes -r requirements/base.txt)
-	@$(call install,--no-deps --no-build-isolation --force-reinstall $(PACK) -e .)
+	@$(BIN)/python -m pip uninstall -q -y tenuto-minilm tenuto-reader  # until 0.2.0 the weights were packages, which would hide these
+	@$(call install,--no-deps --no-build-isolation --force-reinstall -e .)
 	@touch $@
 
 $(TEST): requirements/test.txt $(BASE)
@@ -116,8 +120,7 @@ $(TEST): requirements/test.txt $(BASE)
 	@touch $@
 
 # A lock names no index: whoever installs brings their own.
-COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-emit-package tenuto-minilm \
-	--no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)
+COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" $(LOCK_ARGS)
 
 lock: ## renew the locked requirements (LOCK_ARGS=--upgrade for newer versions)
 	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q uv; }

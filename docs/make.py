@@ -11,17 +11,16 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 
 import click
 
 import tenuto
 from tenuto import errors, policy, settings
-from tenuto.surfaces.cli.main import COMMANDS
+from tenuto.surfaces.cli.main import COMMANDS, SECTIONS, find_command
 
 HERE = Path(__file__).parent
 SOURCE = Path(policy.__file__).parent
@@ -35,7 +34,8 @@ def settings_page() -> str:
         "<!-- Made by docs/make.py from src/tenuto/policy.py. -->",
         "",
         "Every number that Tenuto holds by default. A setting is `group.name`: give it as an argument, in a file or in",
-        "the environment; later wins in the order file, environment, argument. An unknown name is an error.",
+        "the environment; later wins in the order file, environment, argument. An unknown name is an error; in the",
+        "environment, which other programs share, it is a warning, and an error with `tenuto --strict`.",
         "",
         "```toml",
         "# a file named by TENUTO_CONFIG",
@@ -165,15 +165,32 @@ def cli_page() -> str:
         "",
         "<!-- Made by docs/make.py from the commands themselves. -->",
         "",
-        "`tenuto [--db PATH|URL] [--json] COMMAND …`. `--db` names the store (default: `$TENUTO_DB`, else",
-        "`./tenuto.db`), `--json` prints for machines. Exit codes: 0 done; 1 Tenuto could not do it, and says why and",
-        "what to do; 2 the command line or the input was wrong.",
+        "`tenuto [--db PATH|URL] [--strict] COMMAND … [--json]`. `--db` names the store (default: `$TENUTO_DB`, else",
+        "`./tenuto.db`), `--json` prints for machines, before or behind the command, `--strict` refuses unknown",
+        "`TENUTO_…` variables, which otherwise only warn. `tenuto completion bash --install` (or zsh, fish) completes",
+        "commands and options.",
+        "",
+        "A command that reads makes no store: a path or a user that is not there is an error that names what is.",
+        "Times may be typed as `2026-03-01T12:30+01:00`, `2026-03-01`, `yesterday`, `3 days ago` or `30d` (that long",
+        "ago). A list is as wide as the terminal; piped it has one line for each entry, cells separated by tabs.",
+        "",
+        "Exit codes: 0 done; 1 Tenuto could not do it, and says why and what to do; 2 the command line or the input",
+        "was wrong.",
+        "",
+        *(
+            f"- {title}: {', '.join(f'[{name}](#tenuto-{name})' for name in section)}"
+            for title, section in SECTIONS.items()
+        ),
     ]
     for path, command in _commands():
         lines += ["", f"## tenuto {path}", "", " ".join((command.help or "").split())]
         if isinstance(command, click.Group):
             continue
-        shown = [part for part in command.params if not getattr(part, "hidden", False) and part.name != "help"]
+        shown = [
+            part
+            for part in command.params
+            if not getattr(part, "hidden", False) and not {"--help", "--json"} & set(part.opts)
+        ]
         if shown:
             lines += ["", "| | |", "|---|---|"]
         for part in shown:
@@ -182,6 +199,10 @@ def cli_page() -> str:
             else:
                 lines.append(f"| `{(part.name or '').upper()}` | {'' if part.required else 'may be left out'} |")
     return "\n".join(lines) + "\n"
+
+
+def _links(names: Iterable[str]) -> str:
+    return ", ".join(f"[{name}](#tenuto-{name})" for name in names)
 
 
 def _cell(text: str) -> str:
@@ -195,9 +216,10 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
             for name, part in command.commands.items():
                 yield from walk(f"{path} {name}", part)
 
-    for name, place in COMMANDS.items():
-        module, _, attribute = place.partition(":")
-        yield from walk(name, getattr(import_module(module), attribute))
+    for name in COMMANDS:
+        command = find_command(name)
+        assert command is not None
+        yield from walk(name, command)
 
 
 def api_page() -> str:
@@ -224,7 +246,7 @@ def api_page() -> str:
         for verb, member in vars(value).items():
             if not verb.startswith("_"):
                 about = (inspect.getdoc(member) or "").split("\n\n")[0]
-                shape = "" if isinstance(member, property) else "(…)"
+                shape = "" if isinstance(member, property) else _call(member)
                 lines.append(f"| `{verb}{shape}` | {_cell(about).replace('``', '`')} |")
     return "\n".join(lines).replace("``", "`") + "\n"
 
@@ -234,12 +256,55 @@ def _signature(function: object) -> str:
     return "(" + ", ".join(names) + ")"
 
 
+def _call(function: object) -> str:
+    """The parameters with their defaults, without types."""
+    signature = inspect.signature(function)  # type: ignore[arg-type]
+    bare = [one.replace(annotation=one.empty) for name, one in signature.parameters.items() if name != "self"]
+    shown = signature.replace(parameters=bare, return_annotation=signature.empty)
+    return re.sub(r"<Trust\.\w+: ('\w+')>", r"\1", str(shown))
+
+
 def plain(text: str) -> str:
     """Markdown without the marks of docstrings and without trailing blanks."""
     return re.sub(r"[ \t]+$", "", re.sub(r":(?:class|meth|mod|func):`~?", "`", text), flags=re.MULTILINE)
 
 
-PAGES = {"settings.md": settings_page, "errors.md": errors_page, "cli.md": cli_page, "api.md": api_page}
+ROOMS_BEGIN, ROOMS_END = "<!-- rooms: made by docs/make.py from the imports -->", "<!-- end of rooms -->"
+
+
+def architecture_page() -> str:
+    """The page as it is written by hand, with the table of rooms made from what imports what."""
+    page = (HERE / "architecture.md").read_text(encoding="utf-8")
+    before, rest = page.split(ROOMS_BEGIN)
+    return before + ROOMS_BEGIN + "\n" + _rooms() + ROOMS_END + rest.split(ROOMS_END)[1]
+
+
+def _rooms() -> str:
+    """Every room with the first sentence of its docstring and the rooms that it imports from."""
+    arrows: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        names = [
+            node.module.split(".")
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("tenuto.")
+        ]
+        arrows.setdefault(room, set()).update(name[1] for name in names if name[1] != room)
+    lines = ["| room | what it is | imports |", "|---|---|---|"]
+    for room in sorted(name for name in arrows if not name.startswith("__")):
+        file = SOURCE / room / "__init__.py" if (SOURCE / room).is_dir() else SOURCE / f"{room}.py"
+        about = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").split("\n")[0]
+        lines.append(f"| `{room}` | {_cell(about)} | {', '.join(sorted(arrows[room])) or 'nothing'} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "cli.md": cli_page,
+    "api.md": api_page,
+    "architecture.md": architecture_page,
+}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():

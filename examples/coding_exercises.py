@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from examples.talk import run
 
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.workflow import Field, define, sum_matches
-from tenuto.workflows import WorkflowHandle
 
 
 class DifficultyPlan(BaseModel):

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from examples.talk import run
 
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.workflow import load
-from tenuto.workflows import WorkflowHandle
 
 INTAKE = load(Path(__file__).with_suffix(".json"))
 

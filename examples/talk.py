@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tenuto
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.ports import Answer
 from tenuto.workflow import Definition
-from tenuto.workflows import WorkflowHandle
 
 
 class ScriptedModel:

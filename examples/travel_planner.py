@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from examples.talk import run
 
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.workflow import Field, days_between, define, in_order
-from tenuto.workflows import WorkflowHandle
 
 
 class Trip(BaseModel):

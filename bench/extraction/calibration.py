@@ -3,7 +3,7 @@
 ``calibration.tsv`` holds pairs: *same* (two wordings of one thing), *distinct* (alike, but two things), *anchor* and
 *incidental* (a message that names a memory, and one that merely touches it), *changed* and *unrelated* (an old
 statement with a new one that replaces it, or that has nothing to do with it). For each threshold the two shares are
-printed, with the cosine alone and with the guards of ``tenuto.ingest.sameness``.
+printed, with the cosine alone and with the guards of ``tenuto.ingest.reconcile.same_statement``.
 """
 
 from __future__ import annotations

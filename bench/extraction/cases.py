@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from bench.extraction.world import START, World, contents
-from tenuto.ingest import times
+from tenuto.language import times
 from tenuto.records.memory import Kind
 
 TABLE = Path(__file__).with_name("cases.jsonl")

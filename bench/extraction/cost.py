@@ -30,9 +30,9 @@ from tests.flows.world import START, Clock, WordEmbedder
 
 import tenuto
 from tenuto.ingest.candidate import Candidate
-from tenuto.ingest.evolving import memory_of
-from tenuto.ingest.keep import DIGEST, keep
-from tenuto.ingest.writing import Writing
+from tenuto.ingest.digest import DIGEST, keep
+from tenuto.ingest.reconcile.versions import memory_of
+from tenuto.ingest.write import Writing
 from tenuto.providers.embed import LocalEmbedder
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from dateutil import parser
+from tenuto.ingest.extract.rules import extract
 
 from bench.extraction.world import World
 from bench.recall.data import MISSING
-from tenuto.ingest.extract import extract
-from tenuto.ingest.sameness import SAME_DAY, bare, wording_agrees
+from tenuto.ingest.reconcile.same_statement import SAME_DAY, bare, wording_agrees
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Kind

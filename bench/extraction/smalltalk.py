@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tenuto.ingest.extract.rules import extract
+
 from bench.extraction.world import START
-from tenuto.ingest.extract import extract
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Message, Role
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 import tenuto
-from tenuto.ingest.keep import DIGEST, keep
+from tenuto.ingest.digest import DIGEST, keep
 from tenuto.records.base import evolve
 from tenuto.records.operations import JobStatus, Receipt
 

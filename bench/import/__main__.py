@@ -23,7 +23,7 @@ from pathlib import Path
 
 import tenuto
 from tenuto.providers.embed import LocalEmbedder
-from tenuto.recall.entry import embedding_text
+from tenuto.recall.entry import embedding_texts
 from tenuto.testing.fakes import FakeTokens
 
 SYLLABLES = [
@@ -139,7 +139,8 @@ def with_vectors(folder: Path, count: int, said: list[str], rounds: int) -> None
             ana.import_file(path, extract=False)
             store.settle()
             whole, whole_used = whole + time.perf_counter() - start, whole_used + time.process_time() - cpu
-            kept = [embedding_text(message) for message in ana.messages(limit=count)]
+            messages = ana.messages(limit=count)
+            kept = [text for one in messages for text in embedding_texts(one, embedder.dimension)]
             assert store.unembedded() == 0 and len(kept) == count
             # Said twice is embedded once by one call, and twice by an import: only different texts can be compared.
             distinct = len(set(kept)) / count

@@ -28,8 +28,8 @@ from tests.flows.world import START, Clock, WordEmbedder
 
 import tenuto
 from tenuto.deps import Deps
-from tenuto.handlers import HANDLERS
-from tenuto.jobs import Handler, Runner
+from tenuto.facade.job_handlers import HANDLERS
+from tenuto.facade.jobs import Handler, Runner
 from tenuto.recall.index import UserIndex
 from tenuto.records.conversation import Summary
 from tenuto.records.memory import Memory

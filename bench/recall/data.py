@@ -1,8 +1,8 @@
 """The evaluation data, read from a directory that the caller names. Nothing of it is part of the project.
 
-LoCoMo (CC BY-NC 4.0) and RealMem (Apache-2.0) are public; each line of ``locomo.jsonl.gz`` and
-``realmem-1to5.jsonl.gz`` is one conversation: ``{id, turns: [{tid, sess, date, speaker, text}], questions: [{qid, q,
-cat, ev, evs, before?}]}``.
+LoCoMo (CC BY-NC 4.0), RealMem (Apache-2.0) and BEAM are public; each line of ``locomo.jsonl.gz``,
+``realmem-1to5.jsonl.gz`` and ``beam-dev.jsonl.gz`` is one conversation:
+``{id, turns: [{tid, sess, date, speaker, text}], questions: [{qid, q, cat, ev, evs, before?}]}``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ MISSING = """{path} was not found.
 Give the directory with --data DIR or TENUTO_BENCH_DATA. It holds, one conversation per line,
   locomo.jsonl.gz         from the LoCoMo repository (snap-research/locomo, locomo10.json)
   realmem-1to5.jsonl.gz   from the RealMem repository (five personas, 256k)
+  beam-dev.jsonl.gz       from the BEAM repository (eight conversations of 500,000 tokens)
   supersession.jsonl      125 cases: {{id, family, propositions: [{{text, asserted_at, session}}], questions}}
 with the fields that bench/recall/data.py names."""
 
@@ -87,6 +88,31 @@ def realmem(directory: Path) -> list[Conversation]:
                     Question(raw["qid"], raw["q"], raw["cat"], frozenset(), sessions, raw["before"])
                 )
         found.append(conversation)
+    return found
+
+
+def beam(directory: Path) -> list[Conversation]:
+    """People with an assistant that answers at length; sessions are numbered in the order in which they were held."""
+    found = []
+    for line in _lines(directory / "beam-dev.jsonl.gz"):
+        order = {name: number for number, name in enumerate(dict.fromkeys(raw["sess"] for raw in line["turns"]))}
+        turns, begun = [], {}
+        for raw in line["turns"]:
+            if not raw["text"].strip():
+                continue
+            session = order[raw["sess"]]
+            if session not in begun:
+                latest = turns[-1].at + timedelta(hours=1) if turns else datetime.min.replace(tzinfo=UTC)
+                begun[session] = max(_moment(raw["date"]), latest)
+            at = max(begun[session], turns[-1].at + timedelta(seconds=20) if turns else begun[session])
+            turns.append(Turn(raw["tid"], session, raw["speaker"].capitalize(), raw["text"], at))
+        known = {turn.id for turn in turns}
+        questions = [
+            Question(raw["qid"], raw["q"], raw["cat"], evidence, frozenset(order[one] for one in raw["evs"]))
+            for raw in line["questions"]
+            if (evidence := frozenset(raw["ev"]) & known)
+        ]
+        found.append(Conversation(line["id"], turns, questions))
     return found
 
 

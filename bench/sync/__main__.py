@@ -32,9 +32,9 @@ from tests import servers
 from tests.upstream import Served
 
 import tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.surfaces.http.app import create_app
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
-from tenuto.user import UserMemory
 
 BURST = 10
 GOAL = 200

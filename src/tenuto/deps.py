@@ -5,10 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tenuto.ingest.names import Names
+from tenuto.ingest.known_names import Names
 from tenuto.policy import Policy
-from tenuto.ports import Bus, Clock, Embedder, Ids, KeyedModel, Model, Store, Tokens, Vault, WorkingMemory
+from tenuto.ports import (
+    Bus,
+    Clock,
+    Embedder,
+    Ids,
+    Isolated,
+    KeyedModel,
+    MessageReader,
+    Model,
+    Store,
+    Tokens,
+    Vault,
+    WorkingMemory,
+)
 from tenuto.privacy.keys import KeyProvider
+from tenuto.recall.holds import HoldsCache
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.outage import Outage
 from tenuto.workflow.registry import Definitions
@@ -21,6 +35,7 @@ if TYPE_CHECKING:
 class Deps:
     store: Store
     embedder: Embedder
+    reader: MessageReader
     tokens: Tokens
     vault: Vault
     clock: Clock
@@ -28,7 +43,10 @@ class Deps:
     policy: Policy
     indexes: Indexes
     bus: Bus
+    isolated: Isolated
+    """Where text from outside is read."""
     names: Names = field(default_factory=Names)
+    holds: HoldsCache = field(default_factory=HoldsCache)
     outage: Outage = field(default_factory=Outage)
     model: Model | None = None
     unpaid_model: KeyedModel | None = None

@@ -11,7 +11,9 @@
     ├── VaultError            a key is missing, or what it sealed was changed
     ├── ProviderError         something outside of the store did not answer
     │   ├── EmbedderError
+    │   ├── ReaderError
     │   └── ModelError
+    ├── ReadingStopped        a text took too long or too much memory to read
     └── StoreError            the place where everything is kept
         ├── StoreClosed       used after close()
         ├── StoreBusy         locked or unreachable for now: try again
@@ -106,10 +108,22 @@ class EmbedderError(ProviderError):
     code = "embedder_failed"
 
 
+class ReaderError(ProviderError):
+    """The reader's weights are not there or cannot be loaded; messages are kept, and read later."""
+
+    code = "reader_failed"
+
+
 class ModelError(ProviderError):
     """The model failed or answered rubbish; the deterministic path took over where there is one."""
 
     code = "model_failed"
+
+
+class ReadingStopped(TenutoError):
+    """Reading a text took longer, or more memory, than it may; the process that read it was ended, nothing else was."""
+
+    code = "reading_stopped"
 
 
 class StoreError(TenutoError):
@@ -159,3 +173,12 @@ class SchemaMismatch(StoreError):
     """The database was made by a newer Tenuto, or waits for an upgrade."""
 
     code = "schema_mismatch"
+
+
+def where_raised(error: BaseException) -> str:
+    """An error's class and the place that raised it, without its words: they may hold content, and logs hold none."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    where = f" at {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
+    return f"{type(error).__name__}{where}"

@@ -105,10 +105,8 @@ class MemoryPolicy:
     """A pin is forced to this."""
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
-    default_importance: float = 5.0
-    """Importance of a memory that nothing weighs otherwise."""
-    keep_confidence: float = 0.5
-    """A statement is kept as a memory at or above this confidence; ``bench/extraction`` prints the curve."""
+    keep_confidence: float = 0.6
+    """A statement is kept as a memory at or above this confidence; below it, half of what the reader marks is wrong."""
     lexicons: str = ""
     """Files with further domain lexicons (TOML or JSON), separated by ``;``."""
     evidence_kept: int = 50
@@ -151,16 +149,18 @@ class RecallPolicy:
     """Recall embeds up to this many entries that wait for their vector, so that one finds what one just wrote."""
     words: float = 0.77
     """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
-    meaning: float = 0.85
+    meaning: float = 0.9
     """What meaning counts, per deviation."""
+    own: float = 1.0
+    """What is added to all but the assistant's words, where an assistant speaks and the query only asks."""
     speaker: float = 2.0
     """What is added where a person whom the query names is speaking."""
-    recency: float = 0.73
-    """What is taken off as messages go by, per logarithm of their number, unless the query names a speaker."""
-    length: float = 1.23
+    recency: float = 0.5
+    """What is taken off as messages go by, per logarithm of their number, where what was said lately is meant."""
+    length: float = 1.2
     """What a longer message counts, per logarithm of its words."""
     neighbours: float = 1.0
-    """How much the messages around one count beside it, as a share of the usual."""
+    """How much the messages around a short one count beside it, as a share of the usual."""
     half_life: timedelta = timedelta(days=14)
     """Recency half-life of the profile ``blended``."""
     memory_decay: float = 0.02
@@ -219,8 +219,6 @@ class ContextPolicy:
     """Most recalled things that enter one context."""
     key_points: int = 8
     """Most open threads and hot key points of earlier sessions."""
-    key_point_weight: float = 7.0
-    """A key point at or above this is hot; an unresolved one is shown whatever its weight."""
     key_points_within: timedelta = timedelta(days=90)
     """A key point that is older than this when a session begins is left to recall."""
     earlier_messages: int = 10
@@ -338,6 +336,14 @@ class JobPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingPolicy:
+    timeout: timedelta = timedelta(seconds=20)
+    """Longest time that reading one text from outside may take; then the process that reads it is ended."""
+    memory_bytes: int = 2 * 1024**3
+    """Address space of the process that reads, its models included."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelPolicy:
     timeout: timedelta = timedelta(seconds=300)
     """Longest wait for an answer of a model."""
@@ -355,8 +361,6 @@ class ModelPolicy:
 class RetentionPolicy:
     working: timedelta = timedelta(hours=1)
     """Working memory is kept for this long."""
-    session_text: timedelta = timedelta(days=7)
-    """After this time topic summaries stand beside the text; the text itself stays unless ``purge_text`` is set."""
     purge_text: timedelta | None = None
     """Messages older than this are deleted; none: never."""
 
@@ -405,6 +409,10 @@ class IdentityPolicy:
     """Most challenges for one address within ``challenge_window``."""
     challenge_window: timedelta = timedelta(hours=1)
     """The time that ``challenge_sends`` counts in."""
+    proven_channels: tuple[str, ...] = ("imessage", "web", "terminal", "api", "mcp")
+    """Channels that let nobody write in another's name: what comes on them is the sender's own word."""
+    mail_servers: tuple[str, ...] = ()
+    """Names (``authserv-id``) of your receiving mail servers, whose ``Authentication-Results`` prove a sender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,6 +455,11 @@ class ServerPolicy:
     """Files that one process takes in at the same time; beyond it 503."""
     connections: int = 2000
     """Open connections of one process; beyond it new ones are answered 503."""
+    connections_per_address: int = 500
+    """Open connections from one address to one process; beyond it new ones are answered 503. A reverse proxy that is
+    trusted (``--behind``) may open more."""
+    threads: int = 40
+    """Verbs at work at the same time in one process; further ones wait their turn."""
     streams: int = 1000
     """Live event streams of one process."""
     streams_per_user: int = 20
@@ -530,6 +543,7 @@ class Policy:
     agent: AgentPolicy = field(default_factory=AgentPolicy)
     trajectory: TrajectoryPolicy = field(default_factory=TrajectoryPolicy)
     jobs: JobPolicy = field(default_factory=JobPolicy)
+    reading: ReadingPolicy = field(default_factory=ReadingPolicy)
     model: ModelPolicy = field(default_factory=ModelPolicy)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     workflow: WorkflowPolicy = field(default_factory=WorkflowPolicy)

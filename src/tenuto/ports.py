@@ -4,15 +4,15 @@ A store is used through a :class:`Reader` or a :class:`Transaction`, and both ar
 there is no call that takes a user beside another user's data, so no flow can mix two people up. The few calls that
 look across users (leases, sweeps, the list of users) return ids and jobs, never content.
 """
+# Over 400 lines: every seam of the core stands in one place, and most of it is what each promises.
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,10 @@ from tenuto.records.audit import Chain, Link
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Job
+from tenuto.records.reading import Mark
 from tenuto.records.scope import Revision, User
-from tenuto.stops import Looker
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Vectors = npt.NDArray[np.float32]
 Clock = Callable[[], datetime]
@@ -186,9 +187,6 @@ class Store(Protocol):
         the reading ends. A store that is far away then needs no transaction around the reads.
         """
 
-    def looker(self, loop: AbstractEventLoop) -> Looker | None:
-        """Something that looks things up from an event loop; ``None`` where reading is no wait."""
-
     def writing(self, user: str) -> AbstractContextManager[Transaction]:
         """One durable transaction of one user; an exception undoes all of it."""
 
@@ -280,6 +278,29 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
         """(n, dimension), rows of length 1. Raises :class:`tenuto.errors.EmbedderError`."""
+
+
+class MessageReader(Protocol):
+    """Marks what is worth keeping in what a user says. It finds; validated code decides."""
+
+    @property
+    def model(self) -> str: ...
+
+    def read(self, message: str, before: str | None = None) -> list[Mark]:
+        """Marks of one message in order of their start; ``before`` is the assistant's turn that it answers."""
+
+    def read_many(self, turns: Sequence[tuple[str, str | None]]) -> list[list[Mark]]:
+        """The same for many (message, before). Raises :class:`tenuto.errors.ReaderError`."""
+
+
+class Isolated(Protocol):
+    """Runs pure functions on text from outside where they can be stopped without harm to anything else."""
+
+    def run(self, function: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """``function(*args, **kwargs)``. It is a function of a module, its hints name plain types for all it takes and
+        returns, and it needs no store and no clock. What it raises of Tenuto's errors is raised here; raises
+        :class:`tenuto.errors.ReadingStopped` when it takes too long, or more memory than it may.
+        """
 
 
 class Tokens(Protocol):

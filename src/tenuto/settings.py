@@ -2,13 +2,15 @@
 
 A setting is ``group.name`` of :class:`tenuto.policy.Policy`: ``TENUTO_SESSION__IDLE_CLOSE=900`` in the environment,
 ``[session] idle_close = 900`` in a TOML file named by ``TENUTO_CONFIG``, ``{"session": {"idle_close": 900}}`` as an
-argument. Later wins: defaults, file, environment, argument. Durations are seconds. An unknown name is an error that
-names it and the closest known one.
+argument. Later wins: defaults, file, environment, argument. Durations are seconds. An unknown name in a file or an
+argument is an error that names it and the closest known one; in the environment, which other programs and other
+versions share, it is a warning (``tenuto --strict`` makes it an error).
 """
 
 from __future__ import annotations
 
 import difflib
+import logging
 import math
 import os
 import tomllib
@@ -22,7 +24,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 
 from tenuto.errors import SettingError
-from tenuto.policy import Policy
+from tenuto.policy import DEFAULT, Policy
 
 PREFIX = "TENUTO_"
 CONNECTION = (
@@ -31,8 +33,12 @@ CONNECTION = (
     *("WEBHOOK_SECRET", "MAILBOX_PASSWORD", "SMTP", "SMTP_SENDER", "SMTP_PASSWORD"),
 )
 """Environment names without a group: where the store is, what it uses, whom it is about."""
+ELSEWHERE = ("TEST_", "BENCH_", "MINILM_", "MODEL_HUB", "E5_")
+"""Beginnings of names that the tests, the benchmarks and the builds read."""
 SIGNED = ("importance.short", "agent.mood")
 """Settings that may be negative."""
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+LOG = logging.getLogger("tenuto.settings")
 YES, NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -52,6 +58,16 @@ def secret(name: str) -> str | None:
     return os.environ.get(name) or None
 
 
+def metrics_folder() -> str | None:
+    """Where the processes of one server keep their metrics, by the name that ``prometheus_client`` reads."""
+    return os.environ.get(METRICS_FOLDER) or None
+
+
+def share_metrics(folder: str) -> None:
+    """Name that folder to the processes that are started from here on."""
+    os.environ[METRICS_FOLDER] = folder
+
+
 def load(overrides: Policy | Mapping[str, Any] | None = None, env: Mapping[str, str] | None = None) -> Policy:
     """The policy in force: defaults, then the file, then the environment, then ``overrides``."""
     if isinstance(overrides, Policy):
@@ -60,7 +76,10 @@ def load(overrides: Policy | Mapping[str, Any] | None = None, env: Mapping[str, 
     policy = Policy()
     if path := env.get(PREFIX + "CONFIG"):
         policy = merge(policy, _read_file(Path(path)), where=path)
-    policy = merge(policy, _from_environment(env), where="the environment")
+    groups, unknown = _from_environment(env)
+    for line in unknown:
+        LOG.warning("%s It is left out.", line)
+    policy = merge(policy, groups, where="the environment")
     return merge(policy, overrides or {}, where="policy")
 
 
@@ -130,18 +149,33 @@ def _as_kind(value: Any, kind: type) -> Any:
     return kind(value)
 
 
-def _from_environment(env: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def check_environment(env: Mapping[str, str] | None = None) -> None:
+    """Refuse names in the environment that mean nothing: ``tenuto --strict``."""
+    _, unknown = _from_environment(environment() if env is None else env)
+    if unknown:
+        raise SettingError(" ".join(unknown))
+
+
+def _from_environment(env: Mapping[str, str]) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """The settings by group, and what to say about each name that is no setting."""
     groups: dict[str, dict[str, str]] = {}
+    unknown: list[str] = []
+    settings = {f"{group.name}.{name}" for group in fields(Policy) for name in get_type_hints(_class_of(group.name))}
+    known = {PREFIX + name.upper().replace(".", "__") for name in settings} | {PREFIX + name for name in CONNECTION}
     for name, value in env.items():
         rest = name.removeprefix(PREFIX)
-        if rest in CONNECTION or rest.startswith(("TEST_", "BENCH_", "MINILM_", "MODEL_HUB")):
+        if rest in CONNECTION or rest.startswith(ELSEWHERE):
             continue
-        group, mark, setting = rest.lower().partition("__")
-        if not mark:
-            known = {PREFIX + known for known in CONNECTION}
-            raise SettingError(_unknown(name, known, "the environment"))
-        groups.setdefault(group, {})[setting] = value
-    return groups
+        group, _, setting = rest.lower().partition("__")
+        if f"{group}.{setting}" in settings:
+            groups.setdefault(group, {})[setting] = value
+        else:
+            unknown.append(_unknown(name, known, "the environment"))
+    return groups, unknown
+
+
+def _class_of(group: str) -> type:
+    return type(getattr(DEFAULT, group))
 
 
 def _read_file(path: Path) -> dict[str, Any]:

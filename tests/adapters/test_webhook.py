@@ -41,6 +41,7 @@ def test_a_signed_message_is_kept_for_its_sender() -> None:
         body = {
             "address": "+39 06 698 12345", "id": "SM1", "text": "I moved to Turin", "at": "2021-02-25T15:00:00Z",
             "attachments": [{"name": "a.jpg", "type": "image/jpeg", "size": 3, "secret": 1}], "reply_to": "SM0",
+            "proven": True,
         }  # fmt: skip
         receipt = post(store, body)
         ana = store.identify("sms", "+390669812345")
@@ -115,9 +116,10 @@ def test_any_bytes_are_an_envelope_or_a_clear_error(body: bytes) -> None:
 
 
 def test_a_raw_mail_can_be_posted() -> None:
-    raw = b"From: Ana <ana@example.org>\nMessage-ID: <x@y>\nDate: Thu, 25 Feb 2021 15:00:00 +0000\n\n"
+    raw = b"Authentication-Results: mx; dmarc=pass header.from=example.org\n"
+    raw += b"From: Ana <ana@example.org>\nMessage-ID: <x@y>\nDate: Thu, 25 Feb 2021 15:00:00 +0000\n\n"
     raw += b"Hi there\n\n> quoted\n"
-    with world(clock=FakeClock(NOW)) as store:
+    with world(clock=FakeClock(NOW), policy={"identity": {"mail_servers": ["mx"]}}) as store:
         webhook.receive(store, "email", raw, signed(raw), SECRET, media="message/rfc822; charset=utf-8")
         kept = store.identify("email", "ana@example.org").messages()
         assert [(one.content, one.trust) for one in kept] == [

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 import tenuto
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
 from tenuto.records.memory import Trust
 from tenuto.surfaces.http.serving import sign_in_link
 from tenuto.testing.fakes import FakeClock

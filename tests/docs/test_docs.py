@@ -29,7 +29,7 @@ def maker() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["settings.md", "errors.md", "cli.md", "api.md"])
+@pytest.mark.parametrize("page", ["settings.md", "errors.md", "cli.md", "api.md", "architecture.md"])
 def test_a_page_made_from_the_code_is_up_to_date(page: str):
     made = maker()
     assert (DOCS / page).read_text(encoding="utf-8") == made.plain(made.PAGES[page]()), "run 'make docs'"

@@ -44,6 +44,7 @@ def furnish(store: tenuto.Tenuto, user: str, persona: str | None, at: datetime) 
             memory("pin", "Allergic to penicillin", old, pinned=True, importance=10.0),
             memory("base", "Works as a nurse in Oslo", old),
             memory("quiet", "Was in hospital as a child", old, proactive_use=Proactive.NO, importance=9.0),
+            memory("aside", "Was in hospital once", old, importance=3.0),
             memory("rule", "Likes it short", old, trust=Trust.USER_CONFIRMED, should_do="Answer in two sentences"),
             memory("other", "Told to another persona", old, persona="somebody else"),
             Summary(id="sum_p", kind=SummaryKind.PROFILE, content="A nurse of 34.", created_at=old, made_by="rules"),

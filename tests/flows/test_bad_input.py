@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,11 @@ BAD_CALLS: dict[str, tuple[Callable[[tenuto.Tenuto], Any], str]] = {
     "not a string": (lambda s: s.user("ana").observe(b"bytes"), "not_text"),  # type: ignore[arg-type]
     "unknown role": (lambda s: s.user("ana").observe("a", role="narrator"), "role_unknown"),
     "naive datetime": (lambda s: s.user("ana").observe("a", at=datetime(2026, 1, 1)), "time_naive"),
+    "the year 1": (lambda s: s.user("ana").observe("a", at=datetime(1, 1, 1, tzinfo=UTC)), "time_out_of_range"),
+    "the year 9999": (
+        lambda s: s.user("ana").remember("a", at=datetime(9999, 1, 1, tzinfo=UTC)),
+        "time_out_of_range",
+    ),
     "a time that is none": (lambda s: s.user("ana").observe("a", at="today"), "time_invalid"),  # type: ignore[arg-type]
     "empty message id": (lambda s: s.user("ana").observe("a", id=""), "name_empty"),
     "long speaker": (lambda s: s.user("ana").observe("a", speaker="x" * 257), "name_too_long"),

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from tenuto.errors import InputError
-from tenuto.lifecycle import care
+from tenuto.lifecycle import curation
 from tenuto.lifecycle.scrub import Said
 from tenuto.ports import Where
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
@@ -63,15 +63,15 @@ def test_what_changed_after_the_plan_is_left_alone(monkeypatch):
     world = World()
     weak = world.keep("Had toast for breakfast", importance=1.0)
     world.clock.forward(days=900)
-    planned = care.plan(world.store.deps, "ana", world.clock())
+    planned = curation.plan(world.store.deps, "ana", world.clock())
     assert [faded.memory_id for faded in planned.archives] == [weak.id]
     with world.store.deps.store.writing("ana") as tx:
         from tenuto.records.base import evolve
 
         pinned = evolve(weak, pinned=True, pin_kind=PinKind.MANUAL)
         tx.put(pinned)
-    monkeypatch.setattr(care, "plan", lambda *_: planned)
-    report = care.curate(world.store.deps, "ana")
+    monkeypatch.setattr(curation, "plan", lambda *_: planned)
+    report = curation.curate(world.store.deps, "ana")
     assert (report.applied, report.left_alone) == (0, 1)
     assert world.all(Memory) == [pinned]
 

@@ -157,3 +157,23 @@ def test_changing_the_model_can_stop_anywhere_and_search_works_meanwhile(tmp_pat
             nearest = reader.nearest(EntryKind.MESSAGE, query, "new", 1)
         assert nearest[0][1] > 0.99
         assert store.user("ana").recall("number 7 apples")[0].text == "Sentence number 7 about apples."
+
+
+def test_a_long_message_is_found_by_its_best_passage_and_the_hit_says_where(store_url: str):
+    clock, embedder = FakeClock(), FakeEmbedder()
+    with opened(store_url, embedder, clock) as store:
+        ana = store.user("ana")
+        filler = "Stir the soup slowly and taste it before adding salt. " * 12
+        long = filler + "The spare keys lie under the blue flower pot. " + filler
+        ana.observe(long, role="assistant")
+        ana.observe("Short and sweet.")
+        for settled in (False, True):
+            if settled:
+                store.settle()
+            hit = next(hit for hit in ana.recall("where are the spare keys", kinds=["message"]) if hit.text == long)
+            assert hit.place is not None and "spare keys" in long[slice(*hit.place)]
+            assert len(long[slice(*hit.place)]) < len(long)
+        with store.deps.store.reading("ana") as reader:
+            (entry,) = [one for one in reader.entries_since(0, 100) if one.vector and one.role == "assistant"]
+        assert len(entry.vector or b"") == 2 * 2 * embedder.dimension
+        assert ana.recall("short and sweet", kinds=["message"])[0].place is None

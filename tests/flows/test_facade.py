@@ -5,12 +5,13 @@ import inspect
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 import tenuto
-from tenuto.asynchronous import PLAIN
 from tenuto.errors import Conflict, StoreClosed
+from tenuto.facade.asynchronous import PLAIN
 from tenuto.records.conversation import SessionStatus
 from tenuto.records.operations import Act
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
@@ -211,7 +212,7 @@ def test_both_faces_have_the_same_names_and_signatures(sync: type, face: type):
 
 def test_the_asynchronous_face_does_the_same(store_url: str):
     async def talk() -> list[str]:
-        async with await tenuto.AsyncTenuto.open(store_url, embedder=FakeEmbedder(), tokens=FakeTokens()) as store:
+        async with tenuto.AsyncTenuto.open(store_url, embedder=FakeEmbedder(), tokens=FakeTokens()) as store:
             ana = store.user("ana", persona="coach")
             await asyncio.gather(*(ana.observe(f"I have {n} apples.") for n in range(8)))
             await store.settle()
@@ -223,3 +224,20 @@ def test_the_asynchronous_face_does_the_same(store_url: str):
             return [hit.text for hit in await ana.recall("apples 5")]
 
     assert any(text.startswith("I have 5 apples") for text in asyncio.run(talk()))
+
+
+def test_an_asynchronous_store_is_awaited_or_entered(tmp_path: Path):
+    async def both() -> None:
+        opened = await tenuto.AsyncTenuto.open(tmp_path / "a.db", embedder=FakeEmbedder(), tokens=FakeTokens())
+        await opened.close()
+        async with await tenuto.AsyncTenuto.open("memory:", embedder=FakeEmbedder(), tokens=FakeTokens()) as again:
+            assert await again.users() == []
+        async with tenuto.AsyncTenuto.open(tmp_path / "a.db", embedder=FakeEmbedder(), tokens=FakeTokens()) as store:
+            await store.user("ana").observe("Hello there.")
+        with pytest.raises(tenuto.StoreClosed):
+            await store.users()
+        with pytest.raises(tenuto.TenutoError):
+            async with tenuto.AsyncTenuto.open(tmp_path / "no" / "a.db"):
+                pass
+
+    asyncio.run(both())

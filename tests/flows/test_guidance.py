@@ -43,7 +43,8 @@ def test_a_rule_that_the_user_teaches_guides_without_a_confirmation(store):
 
 
 def test_what_came_by_mail_guides_once_it_is_confirmed(store):
-    ana = store.user(spoofed(store, None))
+    sent = Envelope(channel="email", address="ana@example.com", text=RULE, at=AT, proven=True)
+    ana = store.user(user_of(store, sent))
     store.settle()
     assert rules(ana) == []
     ana.confirm(ana.memories()[0].id)
@@ -67,7 +68,7 @@ def mailed(store: tenuto.Tenuto, tmp_path) -> str:
 
 
 def forged(store: tenuto.Tenuto, tmp_path) -> str:
-    return user_of(store, Envelope(channel="email", address="ana@example.com", text=RULE, at=AT, forged=True))
+    return user_of(store, Envelope(channel="email", address="ana@example.com", text=RULE, at=AT, proven=False))
 
 
 def spoofed(store: tenuto.Tenuto, tmp_path) -> str:

@@ -1,8 +1,10 @@
 """Jobs: carried out at least once, retried with pauses, fenced, and never failing in silence."""
 
+import re
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 import tenuto
 from tenuto.deps import Deps
 from tenuto.errors import StoreBusy
-from tenuto.jobs import Runner, after_failure
+from tenuto.facade.jobs import Runner, after_failure
 from tenuto.policy import JobPolicy
 from tenuto.records.base import evolve
 from tenuto.records.operations import Job, JobStatus
@@ -181,14 +183,31 @@ def test_many_runners_share_the_work(store: tenuto.Tenuto):
     assert set(states(store).values()) == {JobStatus.DONE}
 
 
-def test_an_error_of_the_store_does_not_end_the_background(store_url: str, monkeypatch: pytest.MonkeyPatch):
+def test_a_failure_in_the_background_is_logged_without_its_words(
+    store: tenuto.Tenuto, caplog: pytest.LogCaptureFixture
+):
+    def fail(*_: Any) -> None:
+        raise ValueError("something that was said")
+
+    add(store, "a")
+    Runner(store.deps, {"work": fail}).step()
+    assert re.fullmatch(r"1 work failed, attempt 1: ValueError at test_jobs\.py:\d+\.", caplog.messages[0])
+    assert "said" not in caplog.text
+
+
+@pytest.mark.parametrize("kind", [StoreBusy, MemoryError])
+def test_an_error_does_not_end_the_background(
+    kind: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    store_url = str(tmp_path / "tenuto.db")
     with tenuto.open(store_url, embedder=FakeEmbedder(), tokens=FakeTokens(), policy={"jobs": {"poll": 0.01}}) as store:
         real, failed = store.deps.store.lease, threading.Event()
+        error = kind("locked")
 
         def flaky(*args: Any) -> list[Job]:
             if not failed.is_set():
                 failed.set()
-                raise StoreBusy("locked")
+                raise error
             return real(*args)
 
         monkeypatch.setattr(store.deps.store, "lease", flaky)
@@ -199,6 +218,7 @@ def test_an_error_of_the_store_does_not_end_the_background(store_url: str, monke
                 break
             threading.Event().wait(0.01)
         assert store.unembedded() == 0
+    assert f"The queue cannot be worked on: {kind.__name__} at test_jobs.py:" in caplog.text
 
 
 def test_old_jobs_go(store: tenuto.Tenuto, clock: FakeClock):
@@ -206,3 +226,27 @@ def test_old_jobs_go(store: tenuto.Tenuto, clock: FakeClock):
     Runner(store.deps, {"work": Worker()}).drain()
     assert store.deps.store.drop_old_jobs(clock.now) == 0
     assert store.deps.store.drop_old_jobs(clock.now + timedelta(days=8)) == 1
+
+
+def test_a_job_that_does_not_end_is_given_back_when_its_process_stops(store: tenuto.Tenuto):
+    begun, end = threading.Event(), threading.Event()
+
+    def stuck(deps: Deps, user: str, jobs: list[Job]) -> None:
+        begun.set()
+        end.wait(30)
+
+    runner = Runner(store.deps, {"work": stuck})
+    add(store, "a")
+    runner.wake()
+    try:
+        assert begun.wait(30)
+        runner.stop(timeout=0.05)
+        job = store.jobs()[0]
+        assert job.status is JobStatus.PENDING and job.attempts == 1 and "told to stop" in str(job.error)
+    finally:
+        end.set()
+        runner._thread.join(30)
+    assert store.jobs()[0].status is JobStatus.PENDING, "whoever gave it back cannot finish it"
+    work = Worker()
+    Runner(store.deps, {"work": work}).drain()
+    assert work.done == [["a"]]

@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tenuto.handlers import HANDLERS
+from tenuto.facade.job_handlers import HANDLERS
 from tenuto.records.conversation import Message, Session, SessionStatus
 from tenuto.records.memory import Memory, PinKind
 from tests.flows.world import World

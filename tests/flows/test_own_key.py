@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 import tenuto
-from tenuto.engine import Tenuto
-from tenuto.handlers import HANDLERS
+from tenuto.facade.job_handlers import HANDLERS
+from tenuto.facade.store import Tenuto
+from tenuto.facade.worker import COSTLY
 from tenuto.ports import Answer
 from tenuto.privacy.keys import FixedKeys
 from tenuto.records.conversation import SummaryKind
 from tenuto.testing.fakes import FakeClock
-from tenuto.worker import COSTLY
 
 TOLD = "My sister Marta lives in Porto and she is allergic to penicillin."
 

@@ -13,8 +13,8 @@ import apsw
 import pytest
 
 import tenuto
-from tenuto.handlers import HANDLERS
-from tenuto.jobs import Runner
+from tenuto.facade.job_handlers import HANDLERS
+from tenuto.facade.jobs import Runner
 from tenuto.lifecycle import due
 from tenuto.storage import queries
 from tenuto.storage.sqlite import SqliteConnection
@@ -93,7 +93,7 @@ class Watched:
         return watched
 
 
-SMALL = ("users", "session_states", "entity_merges")
+SMALL = ("users", "session_states", "entity_merges", "wishes")
 """Tables of which a user has a handful of rows."""
 NEWEST_FIRST = ("messages_seq", "messages_at", "events_seq", "memories_updated", "entities_mentions")
 """Read from the end, up to a limit."""

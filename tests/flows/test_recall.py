@@ -79,7 +79,9 @@ def test_a_hit_says_what_it_is_and_why(store: tenuto.Tenuto, clock: FakeClock) -
     hit = ana.recall("penicillin allergy", kinds="message", limit=3)[0]
     assert (hit.kind, hit.message_id, hit.text) == (EntryKind.MESSAGE, "turn-5", TALK[5][1])
     assert hit.score == pytest.approx(sum(hit.why.parts.values()))
-    assert {"words", "meaning", "recency", "length"} <= set(hit.why.parts)
+    assert {"words", "meaning", "own", "length"} == set(hit.why.parts)
+    lately = ana.recall("What about the penicillin now?", kinds="message", limit=3)[0]
+    assert "recency" in lately.why.parts, "a question about now prefers what was said lately"
     assert hit.why.rule == "said by the user"
     assert set(hit.why.matched) == {"penicillin", "allergi"} or "penicillin" in hit.why.matched
     assert [evidence.at for evidence in hit.why.evidence] == [hit.at]
@@ -144,8 +146,6 @@ def test_a_vector_of_the_wrong_size_is_not_searched_with(clock: FakeClock) -> No
         ({"status": "alive"}, "unknown_status"),
         ({"since": "yesterday"}, "time_invalid"),
         ({"since": datetime(2026, 1, 1)}, "time_naive"),
-        ({"user": "ben"}, "unknown_filter"),
-        ({"user_id = 'ben' OR 1": 1}, "unknown_filter"),
         ({"channel": 5}, "not_text"),
         ({"session": "a\nb"}, "name_invalid"),
         ({"valence": 7}, "feeling_invalid"),
@@ -160,6 +160,12 @@ def test_bad_input_is_a_clear_error(options: dict[str, Any], code: str, clock: F
         with pytest.raises(InputError) as error:
             ana.recall(query, **options)
         assert error.value.code == code
+
+
+@pytest.mark.parametrize("name", ["user", "user_id = 'ben' OR 1"])
+def test_an_option_that_does_not_exist_is_refused(name: str, clock: FakeClock) -> None:
+    with opened("memory:", clock) as store, pytest.raises(TypeError, match="unexpected keyword"):
+        store.user("ana").recall("words", **{name: "ben"})
 
 
 def test_odd_queries_and_injected_values_find_nothing_of_others(store: tenuto.Tenuto, clock: FakeClock) -> None:

@@ -41,7 +41,9 @@ def ana() -> tenuto.UserMemory:
 def test_a_question_about_the_present_finds_the_present_first(ana: tenuto.UserMemory) -> None:
     hits = ana.recall("Where do I live?", limit=8)
     assert "Lisbon" in hits[0].text
-    assert any("Porto" in hit.text for hit in hits), "what was said stays findable"
+    old = [hit for hit in hits if "Porto" in hit.text]
+    assert old and all(hit.until is not None for hit in old), "what was said stays findable, with its end"
+    assert hits[0].until is None
     assert "current" in hits[0].why.parts and hits[0].score == pytest.approx(sum(hits[0].why.parts.values()))
     assert "teacher" in ana.recall("What do I do for work?")[0].text
     assert "Porto" in ana.recall("Where did I live before?")[0].text

@@ -319,19 +319,23 @@ def test_a_model_that_returns_rubbish_costs_nothing_but_itself():
 
 
 class Honest:
-    """Repeats the first sentence of what it is given."""
+    """Repeats the first line of what it is given, and says so."""
 
     name = "honest"
 
     def complete(self, *, system, user, schema=None, max_tokens=0):
         line = user.split("\n")[1].partition(": ")[2] or user.split("\n")[1]
         if schema is None:
-            return Answer(text=line[:200], model="honest-1")
+            return Answer(text=f"{line[:200]} [1]", model="honest-1")
+        lines = user.split("\n")
+        said = next((line.partition("]")[0] + "]" for line in lines if "moved to Austin" in line), "[1]")
+        swum = next((line.partition("]")[0] + "]" for line in lines if "swim" in line), said)
         text = (
-            '{"headline": "Austin and swimming", "one_liner": "The user moved to Austin", "detailed_summary": '
-            '"The user moved to Austin and is learning to swim", "diary_entry": "We spoke of Austin", '
-            '"what_mattered": ["The user moved to Austin"], "mood_delta": 5, "connection_delta": 0.02, '
-            '"key_points": [{"type": "fact", "content": "The user moved to Austin last month", "valence": 3, '
+            f'{{"headline": "Austin and swimming {said}{swum}", "one_liner": "The user moved to Austin {said}", '
+            f'"detailed_summary": "The user moved to Austin {said} and is learning to swim {swum}", '
+            f'"diary_entry": "We spoke of Austin {said}", "what_mattered": ["The user moved to Austin {said}"], '
+            '"mood_delta": 5, "connection_delta": 0.02, '
+            f'"key_points": [{{"type": "fact", "content": "The user moved to Austin last month {said}", "valence": 3, '
             '"weight": 50}],'
             '"candidate_memories": [{"content": "Moved to Austin", "kind": "fact", "quote": "I moved to Austin '
             'last month"},'

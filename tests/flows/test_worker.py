@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 import tenuto
 from tenuto.errors import IllegalMove, NotFound
-from tenuto.handlers import HANDLERS
+from tenuto.facade.job_handlers import HANDLERS
+from tenuto.facade.worker import COSTLY, Limit, LimitedRunner, Worker
 from tenuto.ports import Answer
 from tenuto.records.conversation import Session, SessionStatus, Summary
 from tenuto.surfaces.cli.main import cli
-from tenuto.worker import COSTLY, Limit, LimitedRunner, Worker
 from tests.flows.world import START, WordEmbedder, World
 
 

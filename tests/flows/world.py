@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 import tenuto
-from tenuto.handlers import HANDLERS
-from tenuto.jobs import Runner
-from tenuto.lifecycle.running import ON_DEMAND
+from tenuto.facade.job_handlers import HANDLERS
+from tenuto.facade.jobs import Runner
+from tenuto.lifecycle.rolling import ON_DEMAND
 from tenuto.policy import Calibration
 from tenuto.ports import Where
 from tenuto.records.conversation import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.engine import Tenuto
 from tenuto.errors import Conflict, Denied, NotFound, ProviderError
+from tenuto.facade.store import Tenuto
 from tenuto.records.identity import Delivery, Purpose
 from tenuto.testing.fakes import FakeClock
 from tests.transfer.world import NOW, world

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.engine import Tenuto
 from tenuto.errors import Conflict, Denied, NotFound
+from tenuto.facade.store import Tenuto
 from tenuto.identity.parting import Shares, part
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
@@ -217,3 +217,43 @@ def test_a_row_that_rests_on_nobodys_words_stays() -> None:
         bare, before=None, was_added=False, touched=False, others=lambda id: True, session_others=lambda id: False
     )
     assert stays == Shares()
+
+
+def test_erasing_a_person_reaches_every_account_that_was_joined(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    ana.merge_user(planned(ana, post))
+    proof = ana.erase()
+    assert not any(proof.left.values()) and len(proof.accounts) == 2
+    assert ana.verify_erasure(proof) == []
+    for user in (ana.id, other.id):
+        with store.deps.store.reading(user) as reader:
+            assert reader.find(Message) == [] and reader.find(Memory) == []
+    store.user(other.id).observe("I am back.")
+    assert any("joined account" in problem for problem in ana.verify_erasure(proof)), "the control"
+
+
+def test_erasing_a_message_reaches_its_copies_and_unmerging_brings_nothing_back(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    merged = ana.merge_user(planned(ana, post))
+    ana.erase(message="b1")
+    undone = ana.unmerge_user(merged.id)
+    assert undone.other == other.id
+    for user in (ana.id, other.id):
+        with store.deps.store.reading(user) as reader:
+            assert not [one for one in reader.find(Message) if "Rome" in one.content], user
+            assert not [one for one in reader.find(Memory) if "Rome" in one.content or "cello" in one.content], user
+
+
+def test_what_was_said_through_an_address_goes_back_with_it(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    merged = ana.merge_user(planned(ana, post))
+    store.identify("email", EMAIL).observe("From the mailbox", id="b2")
+    store.identify("sms", "+390669812345").observe("From the telephone", id="a2")
+    ana.unmerge_user(merged.id)
+    assert [one.content for one in store.user(other.id).messages()] == ["I live in Rome now", "From the mailbox"]
+    assert [one.content for one in ana.messages()] == ["I live in Oslo", "From the telephone"]
+
+
+def test_nobody_is_erased_by_a_mistyped_id(store: Tenuto) -> None:
+    with pytest.raises(NotFound):
+        store.user("nobody-of-that-name").erase()

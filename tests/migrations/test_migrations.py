@@ -1,5 +1,6 @@
 """Migrations: what they make is what the code expects, on both dialects; old files open, newer ones are refused."""
 
+import re
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from tenuto.storage.tables import TABLES
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 
 OPTIONS: dict[str, Any] = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "background": False}
+ROOT = Path(__file__).parents[2]
 OLD = sorted((Path(__file__).parent / "data").glob("*.db"))
 KINDS = {
     "sqlite": {"text": "TEXT", "int": "INTEGER", "real": "REAL", "flag": "INTEGER", "time": "INTEGER"},
@@ -104,8 +106,11 @@ def test_every_key_begins_with_the_user(tmp_path: Path):
 # --- files of earlier releases ----------------------------------------------------------------------------------------
 
 
-def test_there_is_a_file_of_this_release():
-    assert f"{tenuto.__version__}.db" in {path.name for path in OLD}, "run tests/migrations/make_fixture.py"
+def test_there_is_a_file_of_every_release():
+    sections = re.findall(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sections[0][0] == tenuto.__version__
+    released = {version for version, rest in sections if "unreleased" not in rest}
+    assert released and released <= {path.stem for path in OLD}, "see docs/releasing.md"
 
 
 @pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)

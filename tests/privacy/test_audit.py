@@ -14,13 +14,15 @@ import apsw
 import msgspec
 import psycopg
 import pytest
+from starlette.testclient import TestClient
 
 import tenuto
-from tenuto.acting import acting
+from tenuto.call_context import acting
 from tenuto.errors import InputError
 from tenuto.privacy import audit
 from tenuto.records.audit import GONE, plain_sign
 from tenuto.storage.sqltransaction import SqlTransaction
+from tenuto.surfaces.http.app import create_app
 from tests.privacy.test_vault import LINES, fill, opened
 
 TAMPERINGS = int(os.environ.get("TENUTO_TEST_TAMPERINGS", "55"))
@@ -68,6 +70,20 @@ def test_every_change_and_every_reading_is_there_with_who_did_it(store_url: str)
     assert by_verb["observe"].changed["messages"] == 1 and receipt.message_id in by_verb["observe"].ids
     assert kept.id in by_verb["forget"].ids
     assert told.count(("library", "observe")) == 1, "a verb that changes something is told once"
+
+
+def test_a_recall_over_http_is_one_recall(store_url: str) -> None:
+    """On every engine, and for every way that a server may take to the records."""
+    with opened(store_url) as store:
+        store.user("ana").observe("I like green tea.")
+        store.settle()
+        _, secret = store.create_key("k", scope="user", user="ana")
+        headers = {"Authorization": f"Bearer {secret}"}
+        with TestClient(create_app(store, hosts=["testserver"])) as client:
+            for _ in range(3):
+                assert client.post("/api/users/ana/recall", json={"query": "tea"}, headers=headers).json()["hits"]
+        told = [(one.verb, one.times) for one in store.user("ana").audit() if one.actor.startswith("api:")]
+    assert told == [("recall", 3)]
 
 
 def test_a_change_that_is_undone_leaves_no_entry(store_url: str) -> None:
@@ -303,7 +319,7 @@ def test_the_same_test_finds_a_log_whose_links_do_not_hold_each_other(
     def weak(before: str, subject: str, n: int, *rest: object) -> bytes:
         return str(n).encode()
 
-    monkeypatch.setattr("tenuto.storage.chain.signed_bytes", weak)
+    monkeypatch.setattr("tenuto.storage.audit_link.signed_bytes", weak)
     monkeypatch.setattr("tenuto.privacy.audit.signed_bytes", weak)
     with opened(url) as store:
         busy(store)

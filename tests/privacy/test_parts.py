@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 import tenuto
 from tenuto.errors import InputError, NotFound
 from tenuto.privacy import removal
-from tenuto.privacy.erase import Proof
+from tenuto.privacy.erase import Proof, digest, fingerprint
+from tenuto.records.base import evolve
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
 from tests.servers import Postgres
 
@@ -210,6 +212,37 @@ def test_a_proof_is_checked_again(tmp_path: Path) -> None:
     assert world.ana.verify_erasure(altered) == ["The proof was altered."]
     assert "The proof is of another user." in world.store.user("ben").verify_erasure(proof)
     world.store.close()
+
+
+def test_a_proof_for_somebody_who_never_was_cannot_be_made_up(tmp_path: Path) -> None:
+    world = World(str(tmp_path / "a.db"))
+    told(world, "message")
+    real = world.ana.erase()
+    assert world.ana.verify_erasure(real) == []
+    made_up = evolve(real, user=fingerprint("nobody", real.subject))
+    for forged in (made_up, evolve(made_up, digest=digest(made_up))):
+        assert world.store.user("nobody").verify_erasure(forged), "neither changed nor with a new digest"
+    with pytest.raises(NotFound):
+        world.store.user("nobody").erase()
+    bare = evolve(real, user=fingerprint("nobody", ""), subject="")
+    assert any("No audit log" in words for words in world.store.user("nobody").verify_erasure(bare))
+    guessed = {fingerprint("ana", ""), sha256(b"tenuto user\x1fana").hexdigest()}
+    assert real.user not in guessed, "the salt is random"
+    world.store.close()
+
+
+def test_a_sealed_store_signs_with_its_own_key(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "background": False}
+    proofs = []
+    for name in ("a", "b"):
+        with tenuto.open(tmp_path / f"{name}.db", keys=f"file:{tmp_path / name}.key", **options) as store:
+            store.user("ana").observe("I live in Oslo.")
+            proofs.append(store.user("ana").erase())
+            assert store.user("ana").verify_erasure(proofs[-1]) == []
+            if name == "b":
+                other = store.user("ana").verify_erasure(proofs[0])
+                assert "The proof is not signed by this store." in other
+    assert proofs[0].signature != proofs[1].signature
 
 
 @pytest.mark.parametrize("wrong", [{"message": "msg_no"}, {"memory": "mem_no"}, {"session": "no"}, {"source": "no"}])

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.privacy import removal
 from tenuto.workflow import Field, define
-from tenuto.workflows import WorkflowHandle
 from tests.privacy.test_parts import MARK, World, keys, traces, whole
 
 __all__ = ["keys"]

@@ -32,7 +32,7 @@ def _reader() -> None:
 
 def _route() -> None:
     """One verb raises, and another answers something that its schema does not know."""
-    from tenuto.user import UserMemory
+    from tenuto.facade.user import UserMemory
 
     def stats(self: Any) -> dict[str, Any]:
         raise RuntimeError("on purpose")

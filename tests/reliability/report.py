@@ -53,9 +53,10 @@ def page(rows: dict[int, Row], results: dict[int, dict[str, Any]]) -> str:
     when = f"{dates[0]} to {dates[-1]}" if dates and dates[0] != dates[-1] else (dates[0] if dates else "not yet")
     short = [str(n) for n in range(1, 1 + max(rows)) if n not in rows or not met(rows[n], results.get(n))]
     said = ", ".join(f"{name} {value}" for name, value in made.items())
+    also = Path(__file__).with_name("also.md").read_text(encoding="utf-8")
     return (
         f"{HEAD}\nRun: {when}, row by row while the code went on. Last: {said}.\n\n"
-        f"Rows that fall short of their goal: {', '.join(short) or 'none'}.\n\n{table(rows, results)}\n"
+        f"Rows that fall short of their goal: {', '.join(short) or 'none'}.\n\n{table(rows, results)}\n\n{also}"
     )
 
 

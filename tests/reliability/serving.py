@@ -9,8 +9,8 @@ from typing import Any
 from bench.server.__main__ import GENEROUS
 from bench.server.down import NoEmbedder
 
+from tenuto.facade.user import UserMemory
 from tenuto.surfaces.http.serving import Serving, run_one
-from tenuto.user import UserMemory
 
 
 def options(embedder: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 
 import tenuto
 from tenuto.storage import sqlite
+from tenuto.storage.backup import backup
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 
 OPTIONS: dict[str, Any] = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "background": False}
@@ -100,3 +101,13 @@ def test_a_process_ends_cleanly_and_the_next_one_carries_on(tmp_path: Path, how:
                 break
             time.sleep(0.01)
         assert store.unembedded() == 0
+
+
+def test_files_of_a_store_are_for_their_owner_only(tmp_path: Path):
+    path = tmp_path / "tenuto.db"
+    with tenuto.open(path, **OPTIONS) as store:
+        store.user("ana").observe("A word.")
+        backup(path, tmp_path / "copy.db")
+        made = [file for file in tmp_path.iterdir() if file.is_file()]
+        assert len(made) >= 3, "the store, its log and a copy"
+        assert {file.name: file.stat().st_mode & 0o077 for file in made} == {file.name: 0 for file in made}

@@ -13,7 +13,7 @@ import httpx
 from starlette.testclient import TestClient
 
 import tenuto
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
 from tenuto.surfaces.http.app import create_app
 from tenuto.surfaces.http.serving import Serving, _server
 from tenuto.surfaces.proxy import Upstream

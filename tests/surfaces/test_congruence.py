@@ -189,6 +189,28 @@ def switches(ana: Any, clock: FakeClock) -> Any:
     ]  # fmt: skip
 
 
+def recalled_with_options(ana: Any, clock: FakeClock) -> Any:
+    """Each option alone: a refusal on both sides would be no agreement worth having."""
+    options: list[dict[str, Any]] = [
+        {"passages": True}, {"valence": -0.5}, {"arousal": 0.9}, {"persona": "coach"}, {"kinds": "message"},
+        {"kinds": ["memory", "todo"]}, {"profile": "decayed"}, {"since": START, "until": START + timedelta(hours=1)},
+        {"domain": "people"}, {"kind": "fact"}, {"entity": "person:dad"}, {"status": "active"},
+        {"channel": "imessage"}, {"session": "none"}, {"source": "conversation"}, {"role": "user"},
+        {"speaker": "Ana"}, {"outside": True}, {"held": True},
+    ]  # fmt: skip
+    found = [ana.recall("penicillin", limit=5, **option) for option in options]
+    assert any(hit.passage for hit in found[0])
+    return found
+
+
+def context_with_options(ana: Any, clock: FakeClock) -> Any:
+    options: list[dict[str, Any]] = [
+        {"replay": False}, {"replay": False, "sent": [TALK[0]]}, {"persona_text": "You are a coach."},
+        {"session": "s"}, {"refresh": True}, {"budget": 4000},
+    ]  # fmt: skip
+    return [ana.context("Which antibiotics are safe?", **option) for option in options]
+
+
 def purged(ana: Any, clock: FakeClock) -> Any:
     ana.set_retention({"purge_text": 60})
     clock.advance(days=3)
@@ -206,7 +228,7 @@ def audited(ana: Any, clock: FakeClock) -> Any:
 def erased(ana: Any, clock: FakeClock) -> Any:
     proof = ana.erase()
     erased = {name: count for name, count in proof.erased.items() if name != "replays"}
-    return [erased, proof.left, proof.user, ana.verify_erasure(proof), ana.stats(), ana.messages()]
+    return [erased, proof.left, len(proof.user), ana.verify_erasure(proof), ana.stats(), ana.messages()]
 
 
 def erased_in_part(ana: Any, clock: FakeClock) -> Any:
@@ -327,6 +349,11 @@ SCENARIOS: dict[str, Callable[[Any, FakeClock], Any]] = {
     "error: long text": lambda store, clock: store.user("ana").observe("x" * 70_000),
     "error: other text for an id": lambda store, clock: [
         store.user("ana").observe("one", id="1"), store.user("ana").observe("two", id="1")
+    ],
+    "every option of recall": talk_and(recalled_with_options),
+    "every option of context": talk_and(context_with_options),
+    "recall of every persona": lambda store, clock: [
+        talk(store, clock), store.settle(), store.user("ana").recall("penicillin", persona="*")
     ],
     "error: budget": talk_and(lambda ana, clock: ana.context("hello", budget=30)),
     "error: no such memory": lambda store, clock: store.user("ana").get("memories", "mem_x"),

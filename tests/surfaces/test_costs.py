@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tenuto.ingest.model_extract import spent_by_day
+from tenuto.ingest.extract.model import spent_by_day
 from tenuto.testing.fakes import FakeClock, ScriptedModel
 from tenuto.workflow import Field, define
 from tests.surfaces.kit import make_store, served

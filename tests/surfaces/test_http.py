@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import subprocess
 import sys
 import time
@@ -14,12 +13,13 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.multiprocess import mark_process_dead
 
+from tenuto import settings
 from tenuto.records.access import Replay
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import _claim
-from tenuto.surfaces.http.watch import Metrics
 from tenuto.workflow import Field, define
 from tests.surfaces.kit import Served, bearer, listening, make_store, served
 
@@ -137,7 +137,7 @@ def test_problems_are_of_one_form(
 
 
 def test_what_is_not_ours_says_nothing_of_itself(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tenuto.user.UserMemory.stats", lambda self: 1 / 0)
+    monkeypatch.setattr("tenuto.facade.user.UserMemory.stats", lambda self: 1 / 0)
     response = server.get("/api/users/ana/stats")
     assert response.status_code == 500 and response.json()["code"] == "internal"
     assert "division" not in response.text
@@ -277,29 +277,47 @@ def test_metrics_and_health(server: Served) -> None:
     assert server.client.get("/health").json()["status"] == "ok"
     assert server.client.get("/ready").json()["status"] == "ready"
     text = server.get("/metrics").text
-    assert 'route="/api/users/{user}/observe",status="201"} 1' in text
+    assert 'route="/api/users/{user}/observe",status="201"} 1.0' in text
     assert "secret" not in text
     server.store.close()
     assert server.client.get("/ready").status_code == 503
 
 
+COUNT = """
+import sys
+from tenuto.surfaces.http.metrics import Metrics
+metrics = Metrics(sys.argv[1])
+for _ in range(int(sys.argv[2])):
+    metrics.record("GET", "/health", 200, 0.002)
+metrics.streams_open.inc(int(sys.argv[2]))
+if sys.argv[3] == "tell":
+    metrics.record("GET", "/health", 200, 20.0)
+    print(metrics.text({"jobs_pending": 3.0}).decode())
+else:
+    print("counted", flush=True)
+    sys.stdin.read()
+"""
+
+
 def test_metrics_of_several_processes_are_told_by_any_of_them(tmp_path: Path) -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    here, there, dead = Metrics(os.getpid(), tmp_path), Metrics(os.getppid(), tmp_path), Metrics(gone.pid, tmp_path)
-    for metrics, times in ((here, 1), (there, 2), (dead, 4)):
-        for _ in range(times):
-            metrics.record("GET", "/health", 200, 0.002)
-        metrics.add("streams_open", times)
-        metrics.leave()
-    here.record("GET", "/health", 200, 20.0)
-    said = here.text({"jobs_pending": 3.0})
-    counted = re.findall(r'tenuto_requests_total\{process="(\d+)",.*status="200"\} (\d+)', said)
-    assert sorted(counted) == sorted([(str(os.getpid()), "2"), (str(os.getppid()), "2"), (str(gone.pid), "4")])
-    assert sum(float(n) for n in re.findall(r"tenuto_streams_open\{.*\} (\d+)", said)) == 3, "the dead hold no streams"
-    own = f'process="{os.getpid()}",method="GET",route="/health"'
-    assert f'seconds_bucket{{{own},le="0.0025"}} 1\n' in said and f'seconds_bucket{{{own},le="+Inf"}} 2\n' in said
-    assert said.count("tenuto_jobs_pending 3") == 1
+    env = {**os.environ, settings.METRICS_FOLDER: str(tmp_path)}
+
+    def process(times: int, then: str) -> subprocess.Popen[str]:
+        call = [sys.executable, "-c", COUNT, str(tmp_path), str(times), then]
+        return subprocess.Popen(call, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    alive, dead = process(2, "wait"), process(4, "wait")
+    for one in (alive, dead):
+        assert one.stdout is not None and one.stdout.readline() == "counted\n"
+    dead.communicate()
+    mark_process_dead(dead.pid, str(tmp_path))
+    said = process(1, "tell").communicate()[0]
+    alive.communicate()
+    assert 'tenuto_requests_total{method="GET",route="/health",status="200"} 8.0' in said, "counters never fall"
+    assert "tenuto_streams_open 3.0" in said, "the dead hold no streams"
+    own = 'method="GET",route="/health"'
+    assert f'seconds_bucket{{le="0.0025",{own}}} 7.0' in said and f'seconds_bucket{{le="+Inf",{own}}} 8.0' in said
+    assert said.count("tenuto_jobs_pending 3.0") == 1
 
 
 def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
@@ -330,6 +348,15 @@ def test_a_workflow_in_a_session_takes_its_turn(server: Served) -> None:
     assert second["spec"] == {"destination": "Lisbon", "days": 4} and second["missing"] == []
     listed = server.client.get("/api/sessions/trip-1/messages", headers=as_ana).json()["items"]
     assert [row["role"] for row in listed][:2] == ["user", "assistant"]
+    path = f"/api/users/ana/workflows/{second['workflow_id']}/send"
+    third = server.client.post(path, json={"text": "destination: Porto"}, headers=as_ana).json()
+    assert third["pending"] and third["digest"]
+    server.store.user("ana").workflow_of("trip-1").send("hm")
+    listed = server.client.get("/api/sessions/trip-1/messages", headers=as_ana).json()["items"]
+    assert [row["text"] for row in listed if row["role"] == "user"][-2:] == ["destination: Porto", "hm"], "one session"
+    settled = say("yes", seen=third["digest"])["workflow"]
+    assert settled["workflow_id"] == second["workflow_id"] and settled["spec"]["destination"] == "Porto"
+    assert say("yes")["workflow"]["text"].startswith("Nothing waits for a yes or no")
     unknown = server.client.post("/api/sessions/x/messages", json={"text": "hi", "workflow": "no"}, headers=as_ana)
     assert unknown.status_code == 404
     assert server.client.get("/api/sessions/x/messages", headers=as_ana).status_code == 404, "nothing was written"

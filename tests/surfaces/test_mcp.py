@@ -12,7 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
 from tenuto.surfaces.mcp import create_mcp
 from tests.surfaces.kit import callers, listening, make_store
 

@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tenuto.paging import LISTINGS
+from tenuto.facade.paging import LISTINGS
 from tenuto.surfaces.http.app import create_app
 from tests.surfaces.kit import callers, make_store
 

@@ -5,25 +5,31 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 import tenuto
-from tenuto.paging import LISTINGS
+from tenuto.facade.paging import LISTINGS
 from tenuto.privacy.erase import Proof
 from tenuto.records.channel import Envelope
 from tenuto.records.identity import MergePlan
 from tenuto.surfaces.client import RemoteTenuto, RemoteUser, connect
 from tenuto.surfaces.client_work import RemoteModelKeys, RemoteWorkflow, RemoteWorking
+from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.app import create_app
 from tests.surfaces.kit import make_store
 
+SOURCES = Path(tenuto.__file__).parents[1]
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 LOCAL_ONLY = {"scope", "model"}
 """Not verbs of a store: who is meant, and a client of this process for a model elsewhere."""
@@ -37,9 +43,9 @@ STORE_LOCAL_ONLY = {
 }
 """Verbs that are not served, each with its reason."""
 HANDLES = {
-    tenuto.workflows.WorkflowHandle: RemoteWorkflow,
+    tenuto.facade.workflows.WorkflowHandle: RemoteWorkflow,
     tenuto.context.working.Working: RemoteWorking,
-    tenuto.model_keys.ModelKeys: RemoteModelKeys,
+    tenuto.facade.model_keys.ModelKeys: RemoteModelKeys,
 }
 HANDLES_LOCAL_ONLY = {"heard", "reveal", "lookup", "own", "model"}
 """What the engine itself calls, and what would show a key."""
@@ -50,11 +56,63 @@ def public(cls: type) -> set[str]:
     return {name for name in own if not name.startswith("_")}
 
 
+NOT_SENT = {("remember", "trust"): "whose word it is follows from the key, never from what a request says"}
+"""Options of a verb that the client has not, each with its reason."""
+FACES = ("link", "subscribe", "workflow", "workflow_of", "settle", "user", "close", "test")
+"""Verbs that hand over or take something of this process: their types differ on the two sides."""
+
+
 def same_signatures(ours: type, theirs: type, *, but: Collection[str] = ()) -> None:
+    """The same parameters with the same types and defaults."""
     for name in public(ours) & public(theirs) - set(but):
         one, other = getattr(ours, name), getattr(theirs, name)
-        if inspect.isfunction(one):
-            assert list(inspect.signature(one).parameters) == list(inspect.signature(other).parameters), name
+        if not inspect.isfunction(one):
+            continue
+        here = {k: v for k, v in inspect.signature(one).parameters.items() if (name, k) not in NOT_SENT}
+        there = inspect.signature(other).parameters
+        assert list(here) == list(there), name
+        for parameter in here if name not in FACES else ():
+            assert here[parameter] == there[parameter], f"{name}({parameter})"
+
+
+BODIES = {
+    "observe": bodies.Observe, "recall": bodies.Recall, "context": bodies.Build, "remember": bodies.Remember,
+    "memories": bodies.FindMemories, "todos": bodies.FindTodos, "entities": bodies.FindEntities, "edit": bodies.Edit,
+    "merges": bodies.FindMerges, "forget": bodies.Forget, "pin": bodies.Pin, "allow": bodies.Use, "merge": bodies.Merge,
+    "decide_merge": bodies.Decision, "close_session": bodies.CloseSession, "summarise": bodies.Summarise,
+    "outreach": bodies.OutreachChange, "set_retention": bodies.Retention, "purge": bodies.Trial,
+    "curate": bodies.Trial, "undo": bodies.Undo, "record_outcome": bodies.OutcomeTried,
+}  # fmt: skip
+"""What a request carries for each verb. What the path names (an id) is no field of it."""
+
+
+@pytest.mark.parametrize("verb", BODIES)
+def test_a_request_carries_every_option_of_its_verb(verb: str) -> None:
+    """An option that works in the library works over HTTP, with the same default."""
+    parameters = dict(inspect.signature(getattr(tenuto.UserMemory, verb)).parameters)
+    expected = {k: v for k, v in parameters.items() if k != "self" and (verb, k) not in NOT_SENT}
+    fields = BODIES[verb].model_fields
+    in_path = {"id"} if verb in ("edit", "forget", "pin", "allow", "decide_merge") else set()
+    assert set(fields) == set(expected) - in_path
+    for name, field in fields.items():
+        default = expected[name].default
+        if default in (inspect.Parameter.empty, msgspec.UNSET):
+            assert field.is_required() or field.default is None, name
+        else:
+            assert field.default == default, name
+
+
+def test_a_mistyped_option_is_refused_by_the_type_checker(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "import tenuto\n\nana = tenuto.open('memory:').user('ana')\n"
+        "ana.recall('tea', limit=3, kinds=['memory'])\nana.recall('tea', limt=3)\nana.memories(pined=True)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "program.py"],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env={**os.environ, "MYPYPATH": str(SOURCES)},
+    )  # fmt: skip
+    wrong = [line.split(":")[1] for line in done.stdout.splitlines() if "error:" in line]
+    assert wrong == ["5", "6"], done.stdout + done.stderr
 
 
 def test_every_verb_of_the_library_is_there_with_its_signature() -> None:

@@ -120,6 +120,23 @@ def test_a_restored_user_recalls_and_goes_on(tmp_path: Path) -> None:
         assert second.unembedded() == 0
 
 
+def test_an_export_that_was_changed_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with world() as first:
+        first.user("ana").observe("My dad is allergic to penicillin.")
+        first.user("ana").export(tmp_path / "ana.jsonl")
+    raw = (tmp_path / "ana.jsonl").read_bytes()
+    assert b"penicillin" in raw
+    (tmp_path / "other.jsonl").write_bytes(raw.replace(b"penicillin", b"peniciline"))
+    for vouch in (True, False):
+        with world() as second, pytest.raises(InputError) as refused:
+            second.user("ana").import_file(tmp_path / "other.jsonl", vouch=vouch)
+        assert refused.value.code == "import_damaged"
+    with world() as third:
+        with pytest.raises(InputError):
+            third.user("ana").import_file(tmp_path / "other.jsonl", vouch=True)
+        assert third.users() == []
+
+
 def test_without_a_word_for_it_an_export_is_only_a_claim(tmp_path: Path) -> None:
     with world() as first:
         with first.deps.store.writing("eve") as tx:
@@ -133,7 +150,7 @@ def test_without_a_word_for_it_an_export_is_only_a_claim(tmp_path: Path) -> None
     with world() as second:
         second.user("ana").import_file(tmp_path / "eve.json")
         found = everything(second, "ana")
-        assert [one.trust for one in found["messages"]] == [Trust.USER_STATED, Trust.EXTERNAL]
+        assert [one.trust for one in found["messages"]] == [Trust.EXTERNAL, Trust.EXTERNAL]
         (claimed,) = found["memories"]
         assert (claimed.status, claimed.trust, claimed.pinned, claimed.should_do) == (
             Status.CANDIDATE,
@@ -141,7 +158,31 @@ def test_without_a_word_for_it_an_export_is_only_a_claim(tmp_path: Path) -> None
             False,
             None,
         )
-        assert found["identities"][0].verified_at is None and second.deps.store.holder("email", "v@x.org") is None
+        assert not found["identities"] and second.deps.store.holder("email", "v@x.org") is None
+
+
+def test_an_export_that_nobody_vouches_for_takes_nothing_over_and_goes_as_a_whole(tmp_path: Path) -> None:
+    with world() as first:
+        with first.deps.store.writing("eve") as tx:
+            tx.put(*records())
+        first.user("eve").export(tmp_path / "eve.jsonl")
+    with world() as second:
+        ana = second.user("ana")
+        ana.observe("My brother Tom lives in Oslo.")
+        second.settle()
+        before = everything(second, "ana")
+        run = ana.import_file(tmp_path / "eve.jsonl")
+        after = everything(second, "ana")
+        for name in ("summaries", "key_points", "entities", "entity_merges", "agent_states", "identities", "outcomes"):
+            assert after.get(name) == before.get(name), name
+        assert [one.content for one in after["todos"]] == [one.content for one in before["todos"]]
+        new = [one for one in after["memories"] if one not in before["memories"]]
+        assert new and all(one.source == run.source and one.status is Status.CANDIDATE for one in new)
+        assert "call mum" in {one.content for one in new}, "a todo waits as a candidate"
+        ana.undo(run.source)
+        left = everything(second, "ana")
+        assert {one.content for one in left["memories"]} == {one.content for one in before["memories"]}
+        assert [one.content for one in left["messages"]] == [one.content for one in before["messages"]]
 
 
 def test_into_a_user_with_data_the_two_are_joined(tmp_path: Path) -> None:

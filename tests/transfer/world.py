@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import tenuto
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
 
 NOW = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)

@@ -196,13 +196,13 @@ def test_remote_refuses_a_wrong_setting():
 
 def test_a_text_that_comes_again_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[str] = []
-    plain = embed._vector
+    plain = embed.MiniLM.vector
 
-    def counted(session: Any, text: str) -> Any:
+    def counted(pack: embed.MiniLM, session: Any, text: str) -> Any:
         runs.append(text)
-        return plain(session, text)
+        return plain(pack, session, text)
 
-    monkeypatch.setattr(embed, "_vector", counted)
+    monkeypatch.setattr(embed.MiniLM, "vector", counted)
     embedder = LocalEmbedder(remember=2)
     first = embedder.embed(["a cat"], query=True)
     assert (embedder.embed(["a cat", "a dog", "a cat"])[[0, 2]] == first).all() and sorted(runs) == ["a cat", "a dog"]

@@ -1,7 +1,9 @@
 """Settings: defaults, file, environment, argument, in this order; a wrong one is an error that names it."""
 
+import ast
 import json
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -74,9 +76,6 @@ def test_words_for_yes_and_no(text: str, value: bool):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("TENUTO_SESION__IDLE_CLOSE", "5", "Did you mean 'session'"),
-        ("TENUTO_SESSION__IDLE_CLOS", "5", "Did you mean 'session.idle_close'"),
-        ("TENUTO_DBB", "x", "Did you mean 'TENUTO_DB'"),
         ("TENUTO_SESSION__IDLE_CLOSE", "soon", "session.idle_close' takes a number of seconds"),
         ("TENUTO_SESSION__IDLE_CLOSE", "-1", "session.idle_close' cannot be negative"),
         ("TENUTO_SESSION__IDLE_CLOSE", "inf", "session.idle_close'"),
@@ -89,6 +88,32 @@ def test_a_wrong_setting_is_named(name: str, value: str, said: str):
     with pytest.raises(SettingError) as caught:
         settings.load(env={name: value})
     assert said in caught.value.message and caught.value.code == "invalid_setting"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("TENUTO_SESION__IDLE_CLOSE", "TENUTO_SESSION__IDLE_CLOSE"),
+        ("TENUTO_SESSION__IDLE_CLOS", "TENUTO_SESSION__IDLE_CLOSE"),
+        ("TENUTO_DBB", "TENUTO_DB"),
+    ],
+)
+def test_an_unknown_name_in_the_environment_warns_and_is_left_out(
+    name: str, meant: str, caplog: pytest.LogCaptureFixture
+):
+    env = {name: "5", "TENUTO_SESSION__IDLE_CLOSE": "7"}
+    assert settings.load(env=env).session.idle_close == timedelta(seconds=7)
+    (warning,) = caplog.messages
+    assert f"unknown setting '{name}'. Did you mean '{meant}'?" in warning
+    with pytest.raises(SettingError, match=f"Did you mean '{meant}'"):
+        settings.check_environment(env)
+
+
+def test_known_names_in_the_environment_do_not_warn(caplog: pytest.LogCaptureFixture):
+    env = {"TENUTO_DB": "x", "TENUTO_SESSION__IDLE_CLOSE": "7", "TENUTO_MINILM_FILES": "y", "TENUTO_TEST_CASES": "1"}
+    settings.load(env=env)
+    settings.check_environment(env)
+    assert caplog.messages == []
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path):
@@ -108,3 +133,17 @@ def test_the_environment_is_read_by_name(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TENUTO_SESSION__IDLE_CLOSE", "7")
     assert settings.connection("db") == "/tmp/x.db"
     assert settings.load().session.idle_close == timedelta(seconds=7)
+
+
+def numbers(policy: object) -> Iterator[str]:
+    for one in fields(policy):  # type: ignore[arg-type]
+        value = getattr(policy, one.name)
+        yield from numbers(value) if is_dataclass(value) else (one.name,)
+
+
+def test_every_number_is_read():
+    """A setting that nothing reads promises what does not happen."""
+    source = Path(settings.__file__).parent
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in source.rglob("*.py") if path.name != "policy.py"]
+    read = {node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert set(numbers(Policy())) - read == set()

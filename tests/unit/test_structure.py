@@ -52,7 +52,7 @@ def test_the_same_test_finds_imports_that_go_the_other_way(tmp_path: Path):
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for module, wrong in (
-        ("records/base.py", "import tenuto.engine"),
+        ("records/base.py", "import tenuto.facade.store"),
         ("recall/search.py", "import tenuto.ingest.observe"),
         ("context/build.py", "import tenuto.storage.sqlite"),
         ("surfaces/cli/messages.py", "import tenuto.storage.sqlite"),

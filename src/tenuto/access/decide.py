@@ -68,6 +68,16 @@ def permit(key: ApiKey, need: Need) -> None:
         raise Denied(f"A key with scope '{key.scope}' may not do this: it needs '{need}'.", code="scope_too_small")
 
 
+def check_role(key: ApiKey, role: str) -> None:
+    """Trust follows the credential: whoever acts for one user says what that user or a client may say, never more."""
+    if role == "system" and Need.APP not in ALLOWS[key.scope]:
+        raise Denied(
+            f"A key with scope '{key.scope}' may not speak as 'system': say it as 'user', 'assistant' or 'tool', "
+            "or use an app's key.",
+            code="role_too_high",
+        )
+
+
 def check_new(scope: KeyScope, subject: str | None) -> None:
     """A user key names its user; admin and app keys name none."""
     if scope is KeyScope.USER and subject is None:

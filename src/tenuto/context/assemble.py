@@ -17,7 +17,7 @@ from tenuto.context.templates import Templates
 from tenuto.errors import BudgetTooSmall
 from tenuto.policy import ContextPolicy
 from tenuto.records.context import Block, Context, Dropped, Included
-from tenuto.text.echo import marks
+from tenuto.text.fences import marks
 
 Count = Callable[[str], int]
 _HERE = "\x00"

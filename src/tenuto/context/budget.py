@@ -3,11 +3,13 @@
     budget = answer + always + messages 40 % + recent summaries 30 % + facts 20 % + history 10 %
 
 The answer keeps 2,000 of 8,000 tokens (a quarter of a smaller budget). What must always be in (persona, pins, clock,
-the message) comes first. The shares apply to what persona and pins leave; the message lives in the messages' share,
-unless it is larger than that. An unused share flows on: first among the stable blocks, then to the volatile ones. It
-never flows back from volatile to stable, because recent messages grow with every turn and no two messages are of the
-same length: a stable text that shrinks as they grow would be a new text for every prompt cache. For the same reason the
-recent messages have a ceiling that depends neither on what this turn recalled nor on the length of a usual message.
+the message) comes first; where even that is too much, the least important pins stay out and a note says so. The shares
+apply to what persona and pins leave; the message lives in the messages' share, unless it is larger than that. An unused
+share flows on: first among the stable blocks, then to the volatile ones, and what the turns leave to what was recalled.
+It never flows back from volatile to stable, because recent messages grow with every turn and no two messages
+are of the same length: a stable text that shrinks as they grow would be a new text for every prompt cache. For the same
+reason the recent messages have a ceiling that depends neither on what this turn recalled nor on the length of a usual
+message.
 
 Items are whole: a fact is in or out, never cut. Costs are counted per item with a line break each; :mod:`assemble`
 counts the finished text again and lowers the ceiling if a tokenizer counts the whole higher than the sum of its parts.
@@ -116,9 +118,11 @@ def plan(
     trays = {spec.name: _tray(spec, offered.get(spec.name, ()), (labels or {}).get(spec.name, 0)) for spec in specs}
     answer = answer_share(budget, policy)
     needed = frame + _take_required(trays)
+    notes: list[str] = []
+    if needed + withhold > budget:
+        needed, notes = _spare_pins(trays["pins"], needed, budget - withhold) if "pins" in trays else (needed, [])
     if needed + withhold > budget:
         raise BudgetTooSmall(_too_small(budget, needed, frame, trays), needed=needed)
-    notes = []
     if needed + withhold > budget - answer:
         answer = budget - needed - withhold
         notes.append(f"What must always be in takes {needed} of {budget} tokens: the answer has {answer} left.")
@@ -132,7 +136,8 @@ def plan(
     room = share[Group.MESSAGES] + extra + held + unused - _spent_on_earlier(trays)
     usual = min(int(left * USUAL_MESSAGE), share[Group.MESSAGES])
     ceiling = held if left >= CACHED else room
-    _fill_volatile(trays, room - turn, window=room - held - max(turn, usual), ceiling=ceiling)
+    left_over = _fill_volatile(trays, room - turn, window=room - held - max(turn, usual), ceiling=ceiling)
+    _flow_on(trays, left_over)
     blocks = tuple(_close(tray) for tray in trays.values())
     return Plan(blocks=blocks, answer=answer, notes=tuple(notes))
 
@@ -172,6 +177,18 @@ def _take_required(trays: Mapping[str, _Tray]) -> int:
     return needed
 
 
+def _spare_pins(tray: _Tray, needed: int, room: int) -> tuple[int, list[str]]:
+    """Leave out the last pins, never the best, until what must be in fits; what it takes then, and what to say."""
+    spared: list[Item] = []
+    while len(tray.taken) > 1 and needed > room:
+        before = tray.spent()
+        spared.append(tray.taken.pop())
+        needed -= before - tray.spent()
+    tray.dropped += [_drop(item, "the budget has no room for all pins") for item in reversed(spared)]
+    said = f"The budget has no room for {len(spared)} of the pins: the most important ones are in."
+    return needed, [said] if spared else []
+
+
 def _too_small(budget: int, needed: int, frame: int, trays: Mapping[str, _Tray]) -> str:
     parts = [
         f"{tray.spec.name} {tray.spent()}" for tray in trays.values() if tray.spec.group is Group.ALWAYS and tray.taken
@@ -201,8 +218,18 @@ def _fill_stable(trays: Mapping[str, _Tray], share: Mapping[Group, int], held: i
     return unused
 
 
-def _fill_volatile(trays: Mapping[str, _Tray], room: int, *, window: int, ceiling: int) -> None:
-    """Recent messages up to ``window``; then this turn's own blocks in what is left, the recalled up to ``ceiling``."""
+def _flow_on(trays: Mapping[str, _Tray], room: int) -> None:
+    """Hand out what nobody used to what this turn recalled."""
+    for tray in trays.values():
+        if tray.spec.ceiling and tray.waiting:
+            room -= _fill(tray, tray.spent() + room)
+
+
+def _fill_volatile(trays: Mapping[str, _Tray], room: int, *, window: int, ceiling: int) -> int:
+    """Recent messages up to ``window``; then this turn's own blocks in what is left, the recalled up to ``ceiling``.
+
+    What nobody used.
+    """
     for tray in trays.values():
         if tray.spec.place is Place.TURNS and tray.spec.group is not Group.ALWAYS:
             room -= _fill_window(tray, max(0, min(room, window)))
@@ -214,6 +241,7 @@ def _fill_volatile(trays: Mapping[str, _Tray], room: int, *, window: int, ceilin
                 added = _fill(tray, min(room, ceiling) if tray.spec.ceiling else room)
                 room -= added
                 ceiling -= added if tray.spec.ceiling else 0
+    return room
 
 
 def _fill(tray: _Tray, ceiling: int, *, contiguous: bool = False) -> int:

@@ -9,8 +9,11 @@ another user's can enter by a stale hit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
+
+from msgspec import structs
 
 from tenuto.context import budget as budgeting
 from tenuto.context import gather as gathering
@@ -22,6 +25,9 @@ from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
 from tenuto.deps import Deps
 from tenuto.ports import Reader
+from tenuto.recall.gate import Asked, Gate, cited
+from tenuto.recall.holds import Holds
+from tenuto.recall.timewords import times
 from tenuto.records.context import Context
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
@@ -61,6 +67,7 @@ def build(
     ``sent``; then the others may come to mind like anything that was said before.
     """
     policy = deps.policy
+    hits = list(hits)
     tokens = budgeting.check(policy.context.budget if budget is None else budget)
     if message is not None:
         message = clean.text(message, policy.limits, what="message")
@@ -68,6 +75,7 @@ def build(
     persona = persona_words(scope, persona_text, policy.context.personas, texts)
     now = deps.clock()
     with deps.store.reading(scope.user) as reader:
+        holds = deps.holds.fresh(reader, policy.retention)
         found = gathering.gather(reader, scope, policy, now, session)
         relevant = _read(reader, _named(hits))
     anchor = found.previous[0].id if found.previous else ""
@@ -75,9 +83,20 @@ def build(
     with deps.store.reading(scope.user) as reader:
         semantic = _read(reader, named)
         about = gathering.about(reader, scope, query or "", semantic, policy)
+        derived = [*found.summaries, *found.key_points, *relevant, *semantic]
+        near = {one.id for one in hits if getattr(one, "mark", "")}
+        gates = _gates(reader, scope, holds, message or "", now, derived, near)
     zone_name, zone, notes = zone_of(found)
     start = found.current.started_at if found.current is not None else now
-    frame = Frame(templates=texts, fence=fence(found, scope), zone=zone, start=start, now=now, policy=policy)
+    frame = Frame(
+        templates=texts,
+        fence=fence(found, scope),
+        zone=zone,
+        start=start,
+        now=now,
+        policy=policy,
+        **gates,
+    )
     variables = topic.variables(deps.working, scope)
     if not replay and sent is not None:
         found = in_sight(found, sent)
@@ -94,6 +113,33 @@ def build(
         notes=tuple(notes),
     )
     return _fitted(deps, offer, texts, tokens)
+
+
+def _gates(
+    reader: Reader,
+    scope: Scope,
+    holds: Holds,
+    message: str,
+    now: datetime,
+    records: Sequence[Record],
+    near: Collection[str],
+) -> dict[str, Gate]:
+    """The gates for what stands there unasked, what answers the message, the turns, what was before, what is done."""
+    unasked = Asked(now=now, persona=scope.persona)
+    asked = structs.replace(unasked, text=message, past=bool(message) and times(message, now).past)
+    gates = {
+        "unasked": Gate(holds, unasked),
+        "asked": Gate(holds, asked, near),
+        "here": Gate(holds, structs.replace(unasked, text=message, outside=True, here=True)),
+        "before": Gate(holds, structs.replace(unasked, outside=True)),
+        "over": Gate(holds, structs.replace(unasked, past=True)),
+    }
+    messages, memories = cited(records, holds)
+    said = reader.get_many(Message, messages) if messages else {}
+    known = reader.get_many(Memory, memories) if memories else {}
+    for gate in gates.values():
+        gate.know(said, known)
+    return gates
 
 
 def _fitted(deps: Deps, offer: Offer, texts: templates.Templates, tokens: int) -> Context:

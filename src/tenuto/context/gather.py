@@ -199,11 +199,24 @@ def _summaries(reader: Reader, scope: Scope, current: Session | None, policy: Po
     return tuple(found)
 
 
+CLOSED = 100
+"""Todos that were done or dropped which are looked at."""
+
+
 def _key_points(reader: Reader, persona: Where, policy: Policy, start: datetime) -> tuple[KeyPoint, ...]:
     limit = policy.context.key_points * SPARE
     warm = Where("created_at", ">=", start - policy.context.key_points_within)
     open_ = Where("type", "in", STAYING_OPEN), Where("resolved", "=", False)
-    return tuple(reader.find(KeyPoint, *open_, persona, warm, order="-weight", limit=limit))
+    found = reader.find(KeyPoint, *open_, persona, warm, order="-weight", limit=limit)
+    settled = _settled_in(reader, persona) if found else frozenset()
+    return tuple(one for one in found if one.message_id not in settled)
+
+
+def _settled_in(reader: Reader, persona: Where) -> frozenset[str]:
+    """Messages that opened something which was done or dropped since."""
+    closed = Where("status", "!=", TodoStatus.OPEN)
+    latest = reader.find(Todo, closed, persona, order="-created_at", limit=CLOSED)
+    return frozenset(one.message_id for todo in latest for one in todo.evidence if one.message_id)
 
 
 def _todos(reader: Reader, scope: Scope, policy: Policy, now: datetime) -> tuple[Todo, ...]:

@@ -17,11 +17,15 @@ from datetime import datetime, time, tzinfo
 from typing import Any
 
 from tenuto.context.templates import Templates
-from tenuto.recall.cards import Card
-from tenuto.records.conversation import KeyPoint, Message, Role, Session, Summary
+from tenuto.language.topics import subject
+from tenuto.lifecycle import told
+from tenuto.recall.cards import Card, fact_texts
+from tenuto.recall.gate import Admitted
+from tenuto.records.conversation import KeyPoint, Message, Role, Summary
 from tenuto.records.memory import TRUST_ORDER, AgentState, Memory, Todo, Trust
+from tenuto.records.wishes import StandingWish
 from tenuto.records.workflow import Workflow
-from tenuto.text.echo import marks
+from tenuto.text.fences import marks
 from tenuto.workflow.block import workflow_block
 
 TRUST_WORDS = {
@@ -36,7 +40,7 @@ GUIDING = frozenset({Trust.OPERATOR, Trust.USER_CONFIRMED})
 SPOOFED = frozenset({"email", "sms"})
 """Channels on which anybody can write in another's name: what came on them guides only once it is confirmed."""
 
-_BREAK = re.compile(r"\s*[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+\s*")
+_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SPACE = re.compile(r"[ \t\u00a0]+")
 _HIDDEN = re.compile(
@@ -54,7 +58,8 @@ def escape(text: str) -> str:
     if text.isascii() and _UNSAFE.search(text) is None:
         return text
     shown = _HIDDEN.sub("", unicodedata.normalize("NFC", text)).translate(_BRACKETS)
-    shown = _CONTROL.sub("", _BREAK.sub(" / ", shown.strip()))
+    lines = (line.strip() for line in _BREAK.split(shown))
+    shown = _CONTROL.sub("", " / ".join(line for line in lines if line))
     return _SPACE.sub(" ", _CONTROL_WORD.sub(r"(\1)", shown)).strip()
 
 
@@ -75,11 +80,17 @@ def line(templates: Templates, date: str, trust: Trust | str, text: str) -> str:
 # --- one renderer per kind of record --------------------------------------------------------------------------------
 
 
-def memory(templates: Templates, found: Memory, zone: tzinfo) -> str:
+def memory(templates: Templates, admitted: Admitted[Memory], zone: tzinfo) -> str:
     """Dated by when it was last said; an old value says until when it held."""
+    found = admitted.record
     said = max((evidence.at for evidence in found.evidence), default=found.created_at)
     until = f" (until {day(found.valid_to, zone)})" if found.valid_to is not None else ""
-    return line(templates, day(said, zone), found.trust, found.content + until + _happens(found, zone))
+    text = found.content + until + _happens(found, zone) + _marked(admitted)
+    return line(templates, day(said, zone), found.trust, text)
+
+
+def _marked(admitted: Admitted[Any]) -> str:
+    return f" ({admitted.mark})" if admitted.mark else ""
 
 
 def _happens(found: Memory, zone: tzinfo) -> str:
@@ -90,12 +101,13 @@ def _happens(found: Memory, zone: tzinfo) -> str:
     return f" (on {found.happens_at:%Y-%m-%d})" if bare else f" (on {minute(found.happens_at, zone)})"
 
 
-def guidance(found: Memory) -> tuple[str, ...]:
+def guidance(admitted: Admitted[Memory]) -> tuple[str, ...]:
     """Standing instructions that this memory gives: the operator's, or the user's own.
 
     The user's own is what they confirmed, or said themselves: their words, quoted, on a channel where nobody else can
     speak for them. What was inferred, and what came from outside or with an import, never is.
     """
+    found = admitted.record
     taught = found.trust is Trust.USER_STATED and any(
         said.quote and said.trust is Trust.USER_STATED and said.channel not in SPOOFED for said in found.evidence
     )
@@ -109,54 +121,85 @@ def guidance(found: Memory) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def message(templates: Templates, found: Message, zone: tzinfo) -> str:
+def boundary(wish: StandingWish) -> str:
+    """A wish that the model must know of to keep it: whom or what not to raise."""
+    return f"- Do not bring up unless they do: {escape(subject(wish.about))}"
+
+
+def message(templates: Templates, admitted: Admitted[Message], zone: tzinfo) -> str:
     """A message as evidence: said by the person, by you, or by a speaker who is named."""
+    found = admitted.record
     outside = found.trust is Trust.EXTERNAL or found.role is Role.TOOL
     trust = Trust.EXTERNAL if outside else found.trust if found.role is not Role.ASSISTANT else "you"
+    if found.trust is Trust.EXTERNAL:
+        return line(templates, day(found.at, zone), trust, unconfirmed(found))
     named = f"{found.speaker}: " if found.speaker and found.role is not Role.ASSISTANT else ""
-    return line(templates, day(found.at, zone), trust, named + found.content)
+    return line(templates, day(found.at, zone), trust, named + found.content + _marked(admitted))
 
 
-def turn(templates: Templates, found: Message, fence: str, zone: tzinfo) -> dict[str, str]:
-    """A message of this session as a turn of the chat. What came from outside stays fenced evidence, also here."""
+def unconfirmed(found: Message) -> str:
+    """That something came from outside, without its words: nobody confirmed them yet."""
+    what = "The output of a tool" if found.role is Role.TOOL else f"A message on {found.channel}"
+    if found.channel == "email":
+        what = "An e-mail"
+    sender = str(found.metadata.get("identity") or found.speaker or "").partition(":")[2] or found.speaker
+    return (
+        f"{what}{f' in the name of {sender}' if sender else ''} arrived; it is not confirmed yet, so it is not shown."
+    )
+
+
+def turn(templates: Templates, admitted: Admitted[Message], fence: str, zone: tzinfo) -> dict[str, str]:
+    """A message of this session as a turn of the chat.
+
+    The output of a tool that was used in it stays fenced evidence, also here; of what arrived from elsewhere it only
+    says that it did.
+    """
+    found = admitted.record
     role = "assistant" if found.role is Role.ASSISTANT else "user"
     if found.trust is Trust.EXTERNAL or found.role in (Role.TOOL, Role.SYSTEM):
         opened, closed = marks(fence)
-        content = templates.fill(
-            "outside", open=opened, close=closed, date=minute(found.at, zone), text=escape(found.content)
-        )
+        called = found.role is Role.TOOL and found.source == "conversation"
+        text = escape(found.content if called or found.trust is not Trust.EXTERNAL else unconfirmed(found))
+        content = templates.fill("outside", open=opened, close=closed, date=minute(found.at, zone), text=text)
         return {"role": "user", "content": content}
     content = found.content.replace(fence, "…") if fence else found.content
     named = found.speaker and role == "user" and found.speaker != role
     return {"role": role, "content": f"{escape(found.speaker or '')}: {content}" if named else content}
 
 
-def summary(templates: Templates, found: Summary, zone: tzinfo) -> str:
-    topic = f"{found.topic}: " if found.topic else ""
-    return line(templates, day(found.created_at, zone), found.trust, topic + found.content)
+def summary(templates: Templates, admitted: Admitted[Summary], zone: tzinfo, text: str | None = None) -> str:
+    """What may be shown of a summary, or ``text`` made of its lines. A topic is named only where all of it may be."""
+    found = admitted.record
+    topic = f"{found.topic}: " if found.topic and admitted.whole else ""
+    return line(templates, day(found.created_at, zone), found.trust, topic + (admitted.text if text is None else text))
 
 
-def session(templates: Templates, found: Session, zone: tzinfo) -> str:
+def session(templates: Templates, admitted: Admitted[Summary], started_at: datetime, zone: tzinfo) -> str:
     """A past session in full: its summary and what the persona noted for itself."""
-    text = found.detailed_summary or found.headline or ""
-    diary = f" / Your own note then: {found.diary_entry}" if found.diary_entry else ""
-    return line(templates, day(found.started_at, zone), Trust.INFERRED, text + diary)
+    note = told.one(admitted.lines, told.DIARY)
+    diary = f" / Your own note then: {note}" if note else ""
+    return line(templates, day(started_at, zone), Trust.INFERRED, admitted.text + diary)
 
 
-def headline(templates: Templates, found: Session, zone: tzinfo) -> str:
-    return line(templates, day(found.started_at, zone), Trust.INFERRED, found.headline or "")
+def headline(templates: Templates, admitted: Admitted[Summary], started_at: datetime, zone: tzinfo) -> str:
+    """A past session in one sentence."""
+    text = told.one(admitted.lines, told.HEADLINE) or admitted.text.split(". ")[0]
+    return line(templates, day(started_at, zone), Trust.INFERRED, text)
 
 
-def key_point(templates: Templates, found: KeyPoint, zone: tzinfo) -> str:
+def key_point(templates: Templates, admitted: Admitted[KeyPoint], zone: tzinfo) -> str:
+    found = admitted.record
     return line(templates, day(found.created_at, zone), found.trust, f"{found.type}: {found.content}")
 
 
-def todo(templates: Templates, found: Todo, zone: tzinfo) -> str:
+def todo(templates: Templates, admitted: Admitted[Todo], zone: tzinfo) -> str:
     """With who owes it and when; a finished one with when it was done."""
+    found = admitted.record
     owed = "you promised: " if found.by == "assistant" else ""
     due = f" (due {minute(found.due, zone)})" if found.due is not None else ""
     done = f" (done {day(found.completed_at, zone)})" if found.completed_at is not None else ""
-    return line(templates, day(found.created_at, zone), found.trust, owed + found.content + due + done)
+    text = owed + found.content + due + done + _marked(admitted)
+    return line(templates, day(found.created_at, zone), found.trust, text)
 
 
 def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
@@ -170,11 +213,12 @@ def variable(templates: Templates, name: str, value: Any, now: datetime, zone: t
     return line(templates, day(now, zone), "recorded", f"{name}: {value}")
 
 
-def card(templates: Templates, shown: Card, facts: Sequence[Memory], zone: tzinfo) -> str:
+def card(templates: Templates, entity: str, facts: Sequence[Admitted[Memory]], zone: tzinfo) -> str:
     """What is known of one entity: as trusted as the least trusted of it, dated by the newest."""
-    said = max(max((e.at for e in fact.evidence), default=fact.created_at) for fact in facts)
-    trust = min((fact.trust for fact in facts), key=TRUST_ORDER.index)
-    return line(templates, day(said, zone), trust, str(shown))
+    known = [fact.record for fact in facts]
+    said = max(max((e.at for e in fact.evidence), default=fact.created_at) for fact in known)
+    trust = min((fact.trust for fact in known), key=TRUST_ORDER.index)
+    return line(templates, day(said, zone), trust, str(Card(entity, fact_texts(known))))
 
 
 def workflow(templates: Templates, found: Workflow, zone: tzinfo, now: datetime) -> str:

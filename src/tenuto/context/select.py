@@ -17,15 +17,16 @@ from tenuto.context.assemble import Line
 from tenuto.context.gather import About, Gathered
 from tenuto.context.templates import Templates
 from tenuto.lifecycle import state as persona_state
+from tenuto.lifecycle import told
 from tenuto.policy import Policy
-from tenuto.recall.cards import Card, foundation, guidance, make_cards, proactive, resolve, usable
-from tenuto.records.base import evolve, micros
+from tenuto.recall.cards import card_facts, foundation, guidance, proactive
+from tenuto.recall.gate import Admitted, Gate, Verdict
+from tenuto.records.base import micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
-from tenuto.records.memory import RECALLED, Memory, Proactive, Todo, TodoKind, TodoStatus, Trust
+from tenuto.records.memory import Kind, Memory, Todo, TodoKind, TodoStatus
 
 Record = Memory | Message | Summary | KeyPoint | Todo
-NOTHING = "- (nothing yet)"
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
 
 
@@ -39,6 +40,28 @@ class Frame:
     start: datetime
     now: datetime
     policy: Policy
+    unasked: Gate
+    """What may stand in a context whatever the message is."""
+    asked: Gate
+    """What may answer the message."""
+    here: Gate
+    """What may be replayed of the talk that is going on."""
+    before: Gate
+    """What may be shown of the talk before; what came from outside is fenced there, too."""
+    over: Gate
+    """What may stand there although it is done."""
+
+    def gate(self, block: str) -> Gate:
+        """The gate of a block."""
+        if block in ANSWERING:
+            return self.asked
+        return {"recent": self.here, "earlier": self.before, "wins": self.over}.get(block, self.unasked)
+
+
+BOUNDARIES = 8
+"""Things not to be raised that the model is told of, the latest."""
+ANSWERING = frozenset({"relevant", "news", "marked"})
+"""Blocks that follow the message; the others stay the same while a session lasts."""
 
 
 @dataclass(slots=True)
@@ -50,15 +73,16 @@ class _Sheet:
     seen: set[tuple[str, str]] = field(default_factory=set)
     said: set[str] = field(default_factory=set)
 
+    def put_aside(self, block: str, kind: str, id: str, why: str) -> None:
+        self.dropped.setdefault(block, []).append(Dropped(kind=kind, id=id, tokens=0, why=why))
+
     def offer(self, block: str, kind: str, id: str, text: str, at: datetime | None = None, content: str = "") -> None:
         key, words = (kind, id), " ".join(content.casefold().split())
         if key in self.seen:
             return
         self.seen.add(key)
         if words and words in self.said:
-            self.dropped.setdefault(block, []).append(
-                Dropped(kind=kind, id=id, tokens=0, why="says the same as another line")
-            )
+            self.put_aside(block, kind, id, "says the same as another line")
             return
         if words:
             self.said.add(words)
@@ -91,7 +115,10 @@ def select(
     _messages(sheet, found, frame)
     _subject(sheet, found, frame, about, semantic)
     if replay:
-        sheet.lines["recent"] = [_turn_line(turn, index, found, frame) for index, turn in enumerate(turns)]
+        admitted = [(index, frame.here.admit(turn)) for index, turn in enumerate(turns)]
+        sheet.lines["recent"] = [
+            _turn_line(turn, index, found, frame) for index, turn in admitted if isinstance(turn, Admitted)
+        ]
     _at_hand(sheet, found, frame, variables or {})
     for record in relevant:
         _record(sheet, "relevant", record, frame)
@@ -115,12 +142,16 @@ def moment(record: Record) -> datetime:
 
 
 def _facts(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
-    for memory in guidance(found.guiding, frame.policy.recall):
-        for number, rule in enumerate(render.guidance(memory)):
+    for memory in guidance(frame.unasked.only(found.guiding), frame.policy.recall):
+        admitted = frame.unasked.admit(memory)
+        for number, rule in enumerate(render.guidance(admitted) if isinstance(admitted, Admitted) else ()):
             sheet.offer("guidance", "guidance", f"{memory.id}/{number}", rule, memory.created_at)
+    for wish in frame.unasked.holds.boundaries[-BOUNDARIES:]:
+        sheet.offer("guidance", "wish", wish.id, render.boundary(wish), wish.created_at)
     for pin in found.pins:
-        _record(sheet, "pins", pin, frame)
-    for memory in foundation_of(found.important_memories, found.pins, frame.policy):
+        silenced = isinstance(frame.unasked.admit(pin), Verdict)
+        _record(sheet, "relevant" if silenced and isinstance(frame.asked.admit(pin), Admitted) else "pins", pin, frame)
+    for memory in foundation_of(frame.unasked.only(found.important_memories), found.pins, frame.policy):
         if memory.created_at <= frame.start:
             _record(sheet, "foundation", memory, frame)
     if found.state is not None:
@@ -156,22 +187,23 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
 
 def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None:
     """A summary in sections, without the lines that stand among the facts already and the sections that are empty."""
-    if "\n- " not in summary.content:
+    admitted = frame.gate(block).admit(summary)
+    if isinstance(admitted, Verdict):
+        sheet.put_aside(block, "summary", summary.id, admitted.rule)
+        return
+    if not any(line.part for line in admitted.lines):
         _record(sheet, block, summary, frame)
         return
-    sections: list[tuple[str, list[str]]] = []
-    for row in summary.content.split("\n"):
-        if not row.startswith("- "):
-            sections.append((row.strip().replace("_", " ").capitalize(), []))
-        elif sections and row != NOTHING and " ".join(row[2:].casefold().split()) not in sheet.said:
-            sections[-1][1].append(row[2:])
-    kept = [f"{heading}: {'; '.join(listed)}" for heading, listed in sections if listed]
+    kept = []
+    for heading, listed in told.sections(admitted.lines):
+        new = [text for text in listed if " ".join(text.casefold().split()) not in sheet.said]
+        if new:
+            kept.append(f"{heading.replace('_', ' ').capitalize()}: {'; '.join(new)}")
     if kept:
-        _record(sheet, block, evolve(summary, content="\n".join(kept)), frame)
+        text = render.summary(frame.templates, admitted, frame.zone, "\n".join(kept))
+        sheet.offer(block, "summary", summary.id, text, summary.created_at)
     else:
-        sheet.dropped.setdefault(block, []).append(
-            Dropped(kind="summary", id=summary.id, tokens=0, why="says the same as other lines")
-        )
+        sheet.put_aside(block, "summary", summary.id, "says the same as other lines")
 
 
 def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -179,19 +211,17 @@ def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     full, place = frame.policy.context.sessions_in_full, 0
     for past in found.previous:
         summary = by_session.get(past.id)
-        if summary is None and not past.headline and not past.detailed_summary:
+        if summary is None:
             continue
         block = "latest" if place == 0 else "sessions" if place < full else "headlines"
-        if block == "headlines":
-            headline = past.headline or (summary.content.split(". ")[0] if summary else "")
-            text = render.line(frame.templates, render.day(past.started_at, frame.zone), Trust.INFERRED, headline)
-        elif past.detailed_summary or summary is None:
-            text = render.session(frame.templates, past, frame.zone)
-        else:
-            text = render.summary(frame.templates, summary, frame.zone)
+        sheet.seen.add(("summary", summary.id))
+        admitted = frame.gate(block).admit(summary)
+        if isinstance(admitted, Verdict):
+            sheet.put_aside(block, "session", past.id, admitted.rule)
+            continue
+        show = render.headline if block == "headlines" else render.session
+        text = show(frame.templates, admitted, past.started_at, frame.zone)
         sheet.offer(block, "session", past.id, text, past.started_at)
-        if summary is not None:
-            sheet.seen.add(("summary", summary.id))
         place += 1
 
 
@@ -223,8 +253,8 @@ def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
 
 def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semantic: Sequence[Record]) -> None:
     """What the session is about: the cards of those whom it names, and what was recalled for it."""
-    for card, facts in cards_of(about, frame.start, frame.policy):
-        sheet.offer("cards", "entity", card.entity, render.card(frame.templates, card, facts, frame.zone))
+    for entity, facts in cards_of(about, frame):
+        sheet.offer("cards", "entity", entity, render.card(frame.templates, entity, facts, frame.zone))
     for record in semantic:
         if moment(record) <= frame.start and not _said_here(record, found):
             _record(sheet, "semantic", record, frame)
@@ -239,10 +269,9 @@ def _at_hand(sheet: _Sheet, found: Gathered, frame: Frame, variables: Mapping[st
         sheet.offer("working", "variable", name, render.variable(frame.templates, name, value, frame.now, frame.zone))
     in_sight = {turn.id for turn in found.turns}
     for memory in found.new:
-        if memory.proactive_use is not Proactive.NO:
-            said = {evidence.message_id for evidence in memory.evidence}
-            if not said or not said <= in_sight:
-                _record(sheet, "news", memory, frame)
+        said = {evidence.message_id for evidence in memory.evidence}
+        if not said or not said <= in_sight:
+            _record(sheet, "news", memory, frame)
 
 
 def _all_in_sight(found: Gathered) -> bool:
@@ -262,44 +291,50 @@ def _turns(found: Gathered, message: str | None) -> list[Message]:
     return turns
 
 
-def _turn_line(turn: Message, index: int, found: Gathered, frame: Frame) -> Line:
+def _turn_line(turn: Admitted[Message], index: int, found: Gathered, frame: Frame) -> Line:
     shown = render.turn(frame.templates, turn, frame.fence, frame.zone)
     step = (found.turns_before + index) % max(frame.policy.context.window_step, 1) == 0
-    return Line(kind="message", id=turn.id, text=shown["content"], role=shown["role"], step=step, position=index)
+    return Line(kind="message", id=turn.record.id, text=shown["content"], role=shown["role"], step=step, position=index)
 
 
 def _record(sheet: _Sheet, block: str, record: Record, frame: Frame) -> None:
-    """Offer one record; what may not be shown is not."""
-    templates, zone = frame.templates, frame.zone
-    if isinstance(record, Memory):
-        if record.status in RECALLED:
-            sheet.offer(
-                block, "memory", record.id, render.memory(templates, record, zone), record.created_at, record.content
-            )
+    """Offer one record; what the gate keeps back is put aside with the reason."""
+    templates, zone, gate = frame.templates, frame.zone, frame.gate(block)
+    admitted: Admitted[Any] | Verdict = gate.admit(record)
+    kind = _KINDS[type(record)]
+    if isinstance(admitted, Verdict):
+        sheet.put_aside(block, kind, record.id, admitted.rule)
+    elif isinstance(record, Memory):
+        sheet.offer(block, kind, record.id, render.memory(templates, admitted, zone), record.created_at, record.content)
     elif isinstance(record, Message):
-        sheet.offer(block, "message", record.id, render.message(templates, record, zone), record.at, record.content)
+        sheet.offer(block, kind, record.id, render.message(templates, admitted, zone), record.at, record.content)
     elif isinstance(record, Summary):
-        sheet.offer(block, "summary", record.id, render.summary(templates, record, zone), record.created_at)
+        sheet.offer(block, kind, record.id, render.summary(templates, admitted, zone), record.created_at)
     elif isinstance(record, KeyPoint):
-        sheet.offer(
-            block, "key_point", record.id, render.key_point(templates, record, zone), record.created_at, record.content
-        )
+        text = render.key_point(templates, admitted, zone)
+        sheet.offer(block, kind, record.id, text, record.created_at, record.content)
     else:
-        sheet.offer(block, "todo", record.id, render.todo(templates, record, zone), record.created_at, record.content)
+        sheet.offer(block, kind, record.id, render.todo(templates, admitted, zone), record.created_at, record.content)
 
 
-def cards_of(about: About, start: datetime, policy: Policy) -> list[tuple[Card, list[Memory]]]:
-    """A card for each entity that the session is about, as of its start, with the facts that it was made from."""
-    then = [memory for memory in about.memories if memory.created_at <= start]
+_KINDS = {Memory: "memory", Message: "message", Summary: "summary", KeyPoint: "key_point", Todo: "todo"}
+
+
+def cards_of(about: About, frame: Frame) -> list[tuple[str, list[Admitted[Memory]]]]:
+    """The facts of each entity that the session is about, as of its start."""
+    then = frame.unasked.only(memory for memory in about.memories if memory.created_at <= frame.start)
     found = []
-    for shown in make_cards(about.wanted, then, about.entities, policy.recall):
-        facts = [m for m in then if usable(m) and shown.entity in {resolve(e, about.entities) for e in m.entities}]
-        found.append((shown, facts))
+    for entity, facts in card_facts(about.wanted, then, about.entities, frame.policy.recall):
+        admitted = [frame.unasked.admit(fact) for fact in facts]
+        found.append((entity, [fact for fact in admitted if isinstance(fact, Admitted)]))
     return found
 
 
 def foundation_of(memories: Sequence[Memory], pins: Sequence[Memory], policy: Policy) -> list[Memory]:
-    """What is known without being asked: what may be brought up by itself, then what is important. Pins stand apart."""
+    """What is known without being asked: what may be brought up by itself, then what is important.
+
+    Pins and rules about answers stand apart.
+    """
     pinned = {pin.id for pin in pins}
-    others = [memory for memory in memories if memory.id not in pinned]
+    others = [one for one in memories if one.id not in pinned and one.kind is not Kind.STYLE_ADJUSTMENT]
     return list({m.id: m for m in (*proactive(others, policy.recall), *foundation(others, policy.recall))}.values())

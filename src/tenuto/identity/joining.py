@@ -24,7 +24,7 @@ from tenuto.ports import Reader, Transaction, Where
 from tenuto.recall.entry import kind_of, make_entry
 from tenuto.records.base import evolve, to_plain
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary
-from tenuto.records.identity import Challenge, MergePart, MergePlan, UserMerge, UserMergeStatus
+from tenuto.records.identity import MERGED_INTO, Challenge, MergePart, MergePlan, UserMerge, UserMergeStatus
 from tenuto.records.memory import Memory, Todo
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity, Scope, User
@@ -38,7 +38,6 @@ FIXED = (Message, Receipt)
 """Never changes, so its state before the merge need not be kept."""
 PAGE = 500
 INDEXED = (Message, Memory, Summary, KeyPoint, Todo)
-MERGED_INTO = "merged_into"
 
 
 def plan(deps: Deps, scope: Scope, proof: Challenge) -> MergePlan:
@@ -206,6 +205,7 @@ def unmerge(deps: Deps, scope: Scope, merge_id: str) -> UserMerge:
     with deps.store.writing(other.user) as tx:
         tx.put(event(deps, other, "user.unmerged", "merge", journal.id, now))
     deps.indexes.drop(scope.user)
+    deps.holds.drop(scope.user)
     deps.names.drop(scope.user)
     return journal
 
@@ -246,9 +246,11 @@ def _parted(deps: Deps, scope: Scope, merge_id: str) -> tuple[UserMerge, list[Sh
 
 def _their_messages(reader: Reader, journal: UserMerge, added: set[str]) -> dict[str, Message]:
     addresses = frozenset(journal.addresses)
+    own = {one.channel for one in reader.find(Identity) if one.id not in addresses}
+    channels = frozenset(id.partition(":")[0] for id in addresses) - own
     found = reader.get_many(Message, sorted(added))
     for message in reader.find(Message, Where("seq", ">", journal.until)):
-        if is_others(message, added, journal.until, addresses):
+        if is_others(message, added, journal.until, addresses, channels):
             found[message.id] = message
     return found
 

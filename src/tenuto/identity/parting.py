@@ -29,11 +29,17 @@ class Shares:
     drop: tuple[Any, ...] = ()
 
 
-def is_others(message: Message, added: set[str], until: int, addresses: frozenset[str]) -> bool:
-    """Whether a message belongs to the other user: it was theirs, or came since through one of their addresses."""
+def is_others(
+    message: Message, added: set[str], until: int, addresses: frozenset[str], channels: frozenset[str] = frozenset()
+) -> bool:
+    """Whether a message belongs to the other user: it was theirs, or came since through one of their addresses.
+
+    ``channels`` are those on which only the other user has an address: what names no address came through that one.
+    """
     if message.id in added:
         return True
-    return message.seq > until and message.metadata.get("identity") in addresses
+    through = message.metadata.get("identity")
+    return message.seq > until and (through in addresses if through else message.channel in channels)
 
 
 def part(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 
-from tenuto.ingest.lexicon import word_list
+from tenuto.language.lexicon import word_list
 from tenuto.records.memory import (
     Domain,
     Epistemic,

@@ -15,7 +15,8 @@ import numpy as np
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
 from tenuto.ports import Vectors
-from tenuto.recall.entry import embedding_text, record_type
+from tenuto.recall.entry import embedding_texts, record_type
+from tenuto.recall.passages import grouped
 from tenuto.records.operations import Entry, EntryKind, Job
 
 BATCH = 64
@@ -50,7 +51,7 @@ def embed_some(deps: Deps, user: str, limit: int) -> int:
     """The newest few; 0 when none is waiting."""
     with deps.store.reading(user) as reader:
         waiting = reader.unembedded(deps.embedder.model, limit)
-        texts = _texts(reader.get_many, waiting)
+        texts = _texts(reader.get_many, waiting, deps.embedder.dimension)
     if not waiting:
         return 0
     gone = [entry for entry in waiting if (entry.kind, entry.id) not in texts]
@@ -67,7 +68,7 @@ def embed_some(deps: Deps, user: str, limit: int) -> int:
     return len(waiting)
 
 
-def _ahead(deps: Deps, batches: list[dict[Key, str]]) -> Iterator[dict[Key, bytes]]:
+def _ahead(deps: Deps, batches: list[dict[Key, list[str]]]) -> Iterator[dict[Key, bytes]]:
     """The vectors of each batch; while the caller keeps them, the next batch is in work."""
     if len(batches) < 2:
         yield from (_embedded(deps, batch) for batch in batches)
@@ -80,10 +81,11 @@ def _ahead(deps: Deps, batches: list[dict[Key, str]]) -> Iterator[dict[Key, byte
         yield coming.result()
 
 
-def _embedded(deps: Deps, texts: dict[Key, str]) -> dict[Key, bytes]:
-    vectors = checked(deps, deps.embedder.embed(list(texts.values())))
+def _embedded(deps: Deps, texts: dict[Key, list[str]]) -> dict[Key, bytes]:
+    """The vectors of all passages of each text, one behind the other."""
+    vectors = checked(deps, deps.embedder.embed([passage for passages in texts.values() for passage in passages]))
     deps.outage.worked()
-    return {key: vector.astype("<f2").tobytes() for key, vector in zip(texts, vectors, strict=True)}
+    return {key: some.astype("<f2").tobytes() for key, some in grouped(texts, vectors).items()}
 
 
 def checked(deps: Deps, vectors: Vectors) -> Vectors:
@@ -96,10 +98,10 @@ def checked(deps: Deps, vectors: Vectors) -> Vectors:
     return vectors
 
 
-def _texts(get_many: Callable[..., dict[str, object]], waiting: list[Entry]) -> dict[Key, str]:
-    texts: dict[Key, str] = {}
+def _texts(get_many: Callable[..., dict[str, object]], waiting: list[Entry], dimension: int) -> dict[Key, list[str]]:
+    texts: dict[Key, list[str]] = {}
     for kind in {entry.kind for entry in waiting}:
         ids = [entry.id for entry in waiting if entry.kind is kind]
         for id, record in get_many(record_type(kind), ids).items():
-            texts[kind, id] = embedding_text(record)  # type: ignore[arg-type]
+            texts[kind, id] = embedding_texts(record, dimension)  # type: ignore[arg-type]
     return texts

@@ -14,8 +14,8 @@ from typing import Any
 
 from tenuto.deps import Deps
 from tenuto.errors import Conflict, InputError
-from tenuto.ingest.lexicon import holds_domain_term
-from tenuto.ingest.weight import message_importance
+from tenuto.ingest.message_importance import message_importance
+from tenuto.language.lexicon import holds_domain_term
 from tenuto.lifecycle.due import Due, classification, due_after_message, timer
 from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import Closing, near_window, place, stamp

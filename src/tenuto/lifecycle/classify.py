@@ -14,15 +14,25 @@ What would break it: giving it messages that it has seen. The caller's watermark
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenuto.lifecycle import cues
-from tenuto.lifecycle.affect import Deltas, Tally, deltas, feel, tally, tone
-from tenuto.lifecycle.lines import Line, choose, in_order, lowest_trust, score, shorten, speaker_of, split, told
-from tenuto.records.conversation import Message, Role
-from tenuto.records.memory import Trust
+from tenuto.lifecycle import sentence_kinds, told
+from tenuto.lifecycle.ranked_sentences import (
+    Line,
+    choose,
+    in_order,
+    lowest_trust,
+    score,
+    shorten,
+    speaker_of,
+    split,
+)
+from tenuto.lifecycle.ranked_sentences import told as without_outside
+from tenuto.lifecycle.session_affect import Deltas, Tally, deltas, feel, tally, tone
+from tenuto.records.conversation import Message, Role, SourcedLine
+from tenuto.records.memory import TRUST_ORDER, Trust
 from tenuto.text.words import tokens
 
 RULES = "rules"
@@ -45,6 +55,7 @@ class Point:
     weight: float
     message_id: str | None = None
     trust: Trust = Trust.INFERRED
+    messages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,8 @@ class Record:
     axes: dict[str, float] = field(default_factory=dict)
     """What the session as a whole does to axes that the persona defined; only a model moves them."""
     working: dict[str, Any] = field(default_factory=dict)
+    lines: tuple[SourcedLine, ...] = ()
+    """All of it line by line, each with what it rests on."""
 
     def structured(self) -> dict[str, Any]:
         """What the session summary keeps beside its text."""
@@ -101,27 +114,26 @@ def classify(
     kept = in_order(choose([*before.lines, *lines], KEPT_LINES))
     total = before.tally + tally(messages)
     loops = _open_loops(before.loops, lines)
-    promises = _unique([*before.commitments, *(_promise(line) for line in lines if cues.is_commitment(line.text))])
-    texts = [message.content for message in told(messages)]
-    named = [name for text in texts for sentence in cues.sentences(text) for name in cues.person_names(sentence)]
-    talkers = {speaker_of(message).casefold() for message in messages}
-    found = [name for name in cues.people(texts, [*known, *named]) if not _is_talker(name, talkers)]
-    people = _unique([*before.people, *found])[: 2 * LISTED]
+    promises = _unique([*before.commitments, *(line for line in lines if sentence_kinds.is_commitment(line.text))])
+    people = _people(before.people, messages, known)
     best = choose(kept, MATTERED)
     phases = _phases(before.phases, lines)
     highlights = (*before.highlights, *_highlights(messages))[-HIGHLIGHTS:]
     headline = _headline(best, messages)
+    mattered, loops, promises = best, loops[-LISTED:], promises[-LISTED:]
+    diary = _diary(best, promises, loops, people, tone(total))
+    sourced = _sourced(headline, mattered, loops, promises, phases, diary, highlights)
     return Record(
-        one_liner=shorten(_say(best[0]), ONE_LINER_LENGTH) if best else headline,
-        what_mattered=tuple(_say(line) for line in best),
-        open_loops=tuple(loops[-LISTED:]),
-        commitments=tuple(promises[-LISTED:]),
+        one_liner=told.one(sourced, told.ONE_LINER),
+        what_mattered=tuple(_say(line) for line in mattered),
+        open_loops=tuple(_promise(line) for line in loops),
+        commitments=tuple(_promise(line) for line in promises),
         people=tuple(people),
         tone=tone(total),
-        headline=headline,
-        detailed_summary=_arc(phases) or headline,
-        diary_entry=_diary(best, promises, loops, people, tone(total)),
-        thinking_highlights=highlights,
+        headline=headline.text,
+        detailed_summary=told.arc(sourced) or headline.text,
+        diary_entry=" ".join(line.text for line in diary),
+        thinking_highlights=tuple({name: one[name] for name in ("moment", "thought")} for one in highlights),
         points=tuple(_points(lines)),
         deltas=deltas(total),
         tally=total,
@@ -130,11 +142,66 @@ def classify(
         working={
             "lines": [line.to_plain() for line in kept],
             "phases": [[line.to_plain() for line in phase] for phase in phases],
+            "loops": [line.to_plain() for line in loops],
+            "promises": [line.to_plain() for line in promises],
+            "people": {name: list(ids) for name, ids in people.items()},
             "tally": total.to_plain(),
             "highlights": list(highlights),
             "persona": persona or "",
         },
+        lines=sourced,
     )
+
+
+def _sourced(
+    headline: SourcedLine,
+    mattered: Sequence[Line],
+    loops: Sequence[Line],
+    promises: Sequence[Line],
+    phases: Sequence[Sequence[Line]],
+    diary: Sequence[SourcedLine],
+    highlights: Sequence[dict[str, str]],
+) -> tuple[SourcedLine, ...]:
+    """The whole record line by line, each part under its name."""
+    first = mattered[0].sourced(told.ONE_LINER, shorten(_say(mattered[0]), ONE_LINER_LENGTH)) if mattered else None
+    thoughts = [
+        SourcedLine(
+            text=one["thought"], messages=tuple(id for id in (one.get("by"), one.get("on")) if id), part=told.HIGHLIGHT
+        )
+        for one in highlights
+    ]
+    return (
+        headline,
+        first or replace(headline, part=told.ONE_LINER),
+        *(line.sourced(told.MATTERED, _say(line)) for line in mattered),
+        *(line.sourced(told.LOOP, _promise(line)) for line in loops),
+        *(line.sourced(told.PROMISE, _promise(line)) for line in promises),
+        *(line.sourced(part) for part, phase in zip(told.ARC, phases, strict=False) for line in phase),
+        *diary,
+        *(line for line in thoughts if line.messages),
+    )
+
+
+def _people(
+    before: Mapping[str, Sequence[str]], messages: Sequence[Message], known: Iterable[str]
+) -> dict[str, list[str]]:
+    """Who was spoken of, and in which messages; those who talk are nobody's topic."""
+    spoken = without_outside(messages)
+    texts = [message.content for message in spoken]
+    named = [
+        name
+        for text in texts
+        for sentence in sentence_kinds.sentences(text)
+        for name in sentence_kinds.person_names(sentence)
+    ]
+    talkers = {speaker_of(message).casefold() for message in messages}
+    found = {name: list(ids) for name, ids in before.items()}
+    for name in sentence_kinds.people(texts, [*known, *named]):
+        if not _is_talker(name, talkers):
+            wanted = name.casefold()
+            ids = [message.id for message in spoken if wanted in message.content.casefold()]
+            found[name] = list(dict.fromkeys([*found.get(name, ()), *ids]))[-LISTED:]
+    return dict(list(found.items())[: 2 * LISTED])
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +209,9 @@ class _Before:
     lines: tuple[Line, ...] = ()
     phases: tuple[tuple[Line, ...], ...] = ()
     tally: Tally = field(default_factory=Tally)
-    loops: tuple[str, ...] = ()
-    commitments: tuple[str, ...] = ()
-    people: tuple[str, ...] = ()
+    loops: tuple[Line, ...] = ()
+    commitments: tuple[Line, ...] = ()
+    people: dict[str, list[str]] = field(default_factory=dict)
     highlights: tuple[dict[str, str], ...] = ()
 
 
@@ -156,9 +223,9 @@ def _read(prior: dict[str, Any] | None) -> _Before:
         lines=tuple(Line.from_plain(plain) for plain in working.get("lines", ())),
         phases=tuple(tuple(Line.from_plain(plain) for plain in phase) for phase in working.get("phases", ())),
         tally=Tally.from_plain(working.get("tally")),
-        loops=tuple(prior.get("open_loops", ())),
-        commitments=tuple(prior.get("commitments", ())),
-        people=tuple(prior.get("people", ())),
+        loops=tuple(Line.from_plain(plain) for plain in working.get("loops", ())),
+        commitments=tuple(Line.from_plain(plain) for plain in working.get("promises", ())),
+        people={name: list(ids) for name, ids in (working.get("people") or {}).items()},
         highlights=tuple(working.get("highlights", ())),
     )
 
@@ -175,13 +242,13 @@ def _promise(line: Line) -> str:
     return f"{line.who}: {shorten(line.text, 160)}"
 
 
-def _unique(texts: Iterable[str]) -> list[str]:
+def _unique(lines: Iterable[Line]) -> list[Line]:
     """Without repetition; of two that say the same words the later stands, in the later's place."""
-    found: dict[frozenset[str], str] = {}
-    for text in texts:
-        key = frozenset(tokens(text)) or frozenset([text])
+    found: dict[frozenset[str], Line] = {}
+    for line in lines:
+        key = frozenset(tokens(line.text)) or frozenset([line.text])
         found.pop(key, None)
-        found[key] = text
+        found[key] = line
     return list(found.values())
 
 
@@ -189,16 +256,16 @@ _LOOP_WORDS = frozenset(tokens("still need have waiting thinking looking not sur
 """Words that say that something is open, not what."""
 
 
-def _open_loops(before: Sequence[str], lines: Sequence[Line]) -> list[str]:
+def _open_loops(before: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
     """What was left open: said so, or asked by the user near the end and followed by nobody else's word."""
-    said = [_promise(line) for line in lines if cues.is_open(line.text)]
+    said = [line for line in lines if sentence_kinds.is_open(line.text)]
     answered = max((line.seq for line in lines if not line.by_user), default=-1)
-    asked = [_promise(line) for line in lines if line.by_user and line.sort == "question" and line.seq > answered]
-    asked = [text for text in asked if not cues.is_small_talk(text)]
-    settled = [frozenset(tokens(line.text)) for line in lines if cues.says_done(line.text)]
+    asked = [line for line in lines if line.by_user and line.sort == "question" and line.seq > answered]
+    asked = [line for line in asked if not sentence_kinds.is_small_talk(line.text)]
+    settled = [frozenset(tokens(line.text)) for line in lines if sentence_kinds.says_done(line.text)]
     kept = []
     for loop in before:
-        words = frozenset(tokens(loop.partition(": ")[2] or loop)) - _LOOP_WORDS
+        words = frozenset(tokens(loop.text)) - _LOOP_WORDS
         if not any(words and len(words & done) / len(words) >= 0.6 for done in settled):
             kept.append(loop)
     return _unique([*kept, *said, *asked])
@@ -216,18 +283,15 @@ def _phases(before: Sequence[Sequence[Line]], lines: Sequence[Line]) -> list[lis
     return [in_order(choose(part, 2, floor=0.2)) for part in parts]
 
 
-def _arc(phases: Sequence[Sequence[Line]]) -> str:
-    named = [(name, phase) for name, phase in zip(("Early", "Then", "Late"), phases, strict=False) if phase]
-    if len(named) == 1:
-        return " ".join(_say(line) for line in named[0][1])
-    return "\n".join(f"{name}: " + " ".join(_say(line) for line in phase) for name, phase in named)
-
-
-def _headline(best: Sequence[Line], messages: Sequence[Message]) -> str:
+def _headline(best: Sequence[Line], messages: Sequence[Message]) -> SourcedLine:
     if best:
-        return shorten(best[0].text, HEADLINE_LENGTH)
+        return best[0].sourced(told.HEADLINE, shorten(best[0].text, HEADLINE_LENGTH))
     first = next((message for message in messages if message.content.strip()), None)
-    return shorten(" ".join(first.content.split()), HEADLINE_LENGTH) if first else "Nothing was said"
+    if first is None:
+        return SourcedLine(text="Nothing was said", part=told.HEADLINE, computed=True)
+    text = shorten(" ".join(first.content.split()), HEADLINE_LENGTH)
+    trust = min((Trust.INFERRED, first.trust), key=TRUST_ORDER.index)
+    return SourcedLine(text=text, messages=(first.id,), part=told.HEADLINE, trust=trust)
 
 
 _FELT = {
@@ -242,42 +306,49 @@ _FELT = {
 
 
 def _diary(
-    best: Sequence[Line], promises: Sequence[str], loops: Sequence[str], people: Sequence[str], quality: str
-) -> str:
+    best: Sequence[Line],
+    promises: Sequence[Line],
+    loops: Sequence[Line],
+    people: Mapping[str, Sequence[str]],
+    quality: str,
+) -> list[SourcedLine]:
     """The persona's own note, in the first person, of nothing but what was said."""
-    parts = []
+    part, found = told.DIARY, list[SourcedLine]()
     theirs = [line for line in best if line.by_user][:2]
     if theirs:
-        parts.append("They told me: " + " ".join(f"“{line.text}”" for line in theirs))
+        found += [line.sourced(part, f"They told me: “{line.text}”") for line in theirs]
     elif best:
-        parts.append(f"We spoke: “{best[0].text}”")
-    if people:
-        parts.append("We spoke of " + ", ".join(people[:3]) + ".")
+        found.append(best[0].sourced(part, f"We spoke: “{best[0].text}”"))
+    found += [
+        SourcedLine(text=f"We spoke of {name}.", messages=tuple(ids), part=part)
+        for name, ids in list(people.items())[:3]
+    ]
     if quality in _FELT:
-        parts.append(_FELT[quality])
+        found.append(SourcedLine(text=_FELT[quality], part=part, computed=True))
     if promises:
-        parts.append(f"To hold on to: {promises[-1]}")
+        found.append(promises[-1].sourced(part, f"To hold on to: {_promise(promises[-1])}"))
     if loops:
-        parts.append(f"Still open: {loops[-1]}")
-    return " ".join(parts) or "We spoke briefly."
+        found.append(loops[-1].sourced(part, f"Still open: {_promise(loops[-1])}"))
+    return found or [SourcedLine(text="We spoke briefly.", part=part, computed=True)]
 
 
 def _highlights(messages: Sequence[Message]) -> list[dict[str, str]]:
     """What the model thought and did not say: the best sentence of each ``thinking`` that its answer does not
     repeat."""
     found = []
-    asked = ""
+    asked, on = "", ""
     for message in sorted(messages, key=lambda message: (message.at, message.seq)):
         if message.role is Role.USER:
-            asked = message.content
+            asked, on = message.content, message.id
         if not message.thinking or message.role is not Role.ASSISTANT:
             continue
         said = frozenset(tokens(message.content))
         ranked = sorted(
-            cues.sentences(message.thinking)[:100], key=lambda sentence: (-_unsaid(sentence, said), sentence)
+            sentence_kinds.sentences(message.thinking)[:100], key=lambda sentence: (-_unsaid(sentence, said), sentence)
         )
         if ranked and _unsaid(ranked[0], said) > 0.3:
-            found.append({"moment": shorten(asked or speaker_of(message), 120), "thought": shorten(ranked[0], 240)})
+            thought = {"moment": shorten(asked or speaker_of(message), 120), "thought": shorten(ranked[0], 240)}
+            found.append({**thought, "by": message.id, "on": on})
     return found[-HIGHLIGHTS:]
 
 
@@ -286,7 +357,7 @@ def _unsaid(sentence: str, said: frozenset[str]) -> float:
     words = frozenset(tokens(sentence))
     if len(words) < 4:
         return 0.0
-    perceives = 0.2 if abs(feel(sentence).valence) >= 0.2 or cues.names(sentence) else 0.0
+    perceives = 0.2 if abs(feel(sentence).valence) >= 0.2 or sentence_kinds.names(sentence) else 0.0
     return len(words - said) / len(words) * min(1.0, len(words) / 8) + perceives
 
 

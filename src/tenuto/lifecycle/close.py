@@ -18,13 +18,13 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.errors import ModelError, NotFound
 from tenuto.lifecycle import due, signals, state
-from tenuto.lifecycle.affect import Deltas
 from tenuto.lifecycle.classify import Record, classify
 from tenuto.lifecycle.model_summaries import ask_record
 from tenuto.lifecycle.queue import enqueue
+from tenuto.lifecycle.session_affect import Deltas
 from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
 from tenuto.lifecycle.summarise import Draft, compression, importance_of
-from tenuto.lifecycle.writing import current, index, record_of, same, tell, write_summary
+from tenuto.lifecycle.write import current, index, record_of, same, tell, tellable, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, SessionStatus, Summary, SummaryKind
@@ -112,9 +112,10 @@ def _summarise_meanwhile(deps: Deps, user: str, session_id: str) -> None:
         if session is None or record_of(reader, session_id) is not None:
             return
         messages, names = _new_messages(reader, session_id, None), _people(reader)
+        told = tellable(deps, reader, messages)
     if not messages:
         return
-    record = classify(messages, None, persona=session.persona, known=names)
+    record = classify(told, None, persona=session.persona, known=names)
     draft = _draft(record, messages, None, None)
     now = deps.clock()
     with deps.store.writing(user) as tx:
@@ -178,9 +179,10 @@ def _classify_part(deps: Deps, user: str, session_id: str) -> bool:
         newest = record_of(reader, session_id)
         prior = None if newest and newest.structured.get(PROVISIONAL) else newest
         messages, names = _new_messages(reader, session_id, prior), _people(reader)
+        told = tellable(deps, reader, messages)
     if not _enough(session, messages, deps):
         return False
-    record, note = _record(deps, session, messages, prior, names)
+    record, note = _record(deps, session, told, prior, names)
     now = deps.clock()
     with deps.store.writing(user) as tx:
         fresh = tx.get(Session, session_id)
@@ -214,7 +216,8 @@ def _record(
         return rules, None
     try:
         own = [name for name in state.axes_of(session.persona, deps.policy.agent) if name not in state.SHIPPED]
-        return ask_record(deps.model, deps.policy.model, messages, rules, before, own), None
+        earlier = prior.lines if prior else ()
+        return ask_record(deps.model, deps.policy.model, messages, rules, earlier, own), None
     except ModelError as error:
         return rules, f"{error.code}: {error.message}"[:300]
 
@@ -294,6 +297,7 @@ def _points(deps: Deps, session: Session, messages: list[Message], record: Recor
             valence=point.valence,
             weight=point.weight,
             message_id=point.message_id,
+            messages=point.messages,
             trust=point.trust,
         )
         for point in record.points
@@ -313,6 +317,7 @@ def _draft(record: Record, messages: list[Message], prior: Summary | None, note:
         made_by=record.made_by,
         compression=compression(record.detailed_summary, messages),
         structured=structured,
+        lines=record.lines,
     )
 
 

@@ -25,7 +25,7 @@ from math import floor, log2
 
 from rapidfuzz.distance import JaroWinkler
 
-from tenuto.lifecycle import cues, fade
+from tenuto.lifecycle import fade, sentence_kinds
 from tenuto.lifecycle.fade import Faded
 from tenuto.policy import Policy
 from tenuto.records.memory import RECALLED, TRUST_ORDER, Entity, Memory, Todo, TodoKind, TodoStatus
@@ -161,7 +161,7 @@ def _negated(text: str) -> bool:
 
 
 def _named(text: str) -> list[str]:
-    return [name.casefold() for name in cues.names(text)]
+    return [name.casefold() for name in sentence_kinds.names(text)]
 
 
 def _nested(one: Iterable[str], other: Iterable[str]) -> bool:
@@ -216,7 +216,7 @@ def todo_moves(
     todos: Iterable[Todo], said: Sequence[tuple[datetime, str]], now: datetime, policy: Policy
 ) -> list[TodoMove]:
     """Todos that are done by what was ``said`` (time, sentence) after them, or have expired. Habits never expire."""
-    done = [(at, frozenset(tokens(text)), text) for at, text in said if cues.says_done(text)]
+    done = [(at, frozenset(tokens(text)), text) for at, text in said if sentence_kinds.says_done(text)]
     found = []
     for todo in todos:
         if todo.status is not TodoStatus.OPEN:

@@ -23,7 +23,7 @@ from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.scrub import Said
 from tenuto.lifecycle.upkeep import topic_mark
-from tenuto.lifecycle.writing import FOUND_BY_RECALL, index, tell
+from tenuto.lifecycle.write import FOUND_BY_RECALL, index, tell
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve, from_micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary, SummaryKind

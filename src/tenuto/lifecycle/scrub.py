@@ -13,11 +13,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenuto.lifecycle import cues, portraits
-from tenuto.lifecycle.lines import render
+from tenuto.lifecycle import portraits, sentence_kinds
+from tenuto.lifecycle.ranked_sentences import render
 from tenuto.lifecycle.summarise import RULES, read_lines
 from tenuto.records.base import evolve
-from tenuto.records.conversation import Message, Summary, SummaryKind
+from tenuto.records.conversation import Message, SourcedLine, Summary, SummaryKind
 from tenuto.text.words import words
 
 RUN = 5
@@ -62,7 +62,7 @@ class Said:
         """The text without the sentences that repeat."""
         kept = []
         for line in text.split("\n"):
-            sentences = cues.sentences(line)
+            sentences = sentence_kinds.sentences(line)
             told = [sentence for sentence in sentences if not self.repeated(sentence)]
             if len(told) < len(sentences):
                 told = [sentence for sentence in told if len(words(sentence)) >= LEAST]
@@ -98,14 +98,29 @@ def without(summary: Summary, said: Said, messages: Sequence[Message]) -> Summar
         if sections == (summary.structured.get("sections") or {}):
             return summary
         told = {**summary.structured, "sections": sections, PURGED: True}
-        return evolve(summary, content=portraits.render(sections), structured=told)
+        left = tuple(line for line in summary.lines if line.part not in _RECENT or not said.repeated(line.text))
+        return evolve(summary, content=portraits.render(sections), structured=told, lines=left)
     told = {name: said.scrubbed(value) if name in _TOLD else value for name, value in summary.structured.items()}
     content = said.without(summary.content)
     if summary.made_by == RULES and summary.structured.get("lines"):
         content = render(read_lines(told))  # made of these lines and nothing else
-    if content == summary.content and told == summary.structured:
+    left = _lines(summary, said)
+    if content == summary.content and told == summary.structured and left == summary.lines:
         return summary
-    return evolve(summary, content=content or bare(summary, messages), structured={**told, PURGED: True})
+    if not content:
+        content = bare(summary, messages)
+        left = (SourcedLine(text=content, messages=tuple(sorted(said.ids))),)
+    return evolve(summary, content=content, structured={**told, PURGED: True}, lines=left)
+
+
+def _lines(summary: Summary, said: Said) -> tuple[SourcedLine, ...]:
+    """The lines that stay: not the words of purged messages, by rules, and not what repeats them, by a model."""
+    own = summary.made_by == RULES
+    return tuple(
+        line
+        for line in summary.lines
+        if not said.repeated(line.text) and not (own and line.messages and said.ids.issuperset(line.messages))
+    )
 
 
 def bare(summary: Summary, messages: Sequence[Message]) -> str:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tenuto.lifecycle import cues
-from tenuto.lifecycle.affect import feel
-from tenuto.lifecycle.sums import Sums
+from tenuto.lifecycle import sentence_kinds
+from tenuto.lifecycle.additive import Sums
+from tenuto.lifecycle.session_affect import feel
 from tenuto.records.conversation import Message, Role
 
 _LEANS_ON = re.compile(
@@ -114,7 +114,9 @@ def _user_turn(total: dict[str, float], text: str, low_open: bool) -> bool:
     total["leans"] += bool(_LEANS_ON.search(text))
     total["hands_over"] += bool(_HANDS_OVER.search(text))
     total["views"] += bool(_OTHER_VIEW.search(text))
-    total["others"] += bool(_OTHERS.search(text) or any(cues.names(sentence) for sentence in cues.sentences(text)))
+    total["others"] += bool(
+        _OTHERS.search(text) or any(sentence_kinds.names(sentence) for sentence in sentence_kinds.sentences(text))
+    )
     total["absolutes"] += bool(_ABSOLUTE.search(text))
     total["grounded"] += bool(_GROUNDED.search(text))
     valence = feel(text).valence

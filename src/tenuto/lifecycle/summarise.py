@@ -1,7 +1,8 @@
 """Short text that stands for many messages, without a model: rolling, range, topic.
 
-Extractive: the best sentences (:mod:`tenuto.lifecycle.lines`) as they were said, so a summary can be checked against
-its messages and never claims what nobody said. A draft carries its lines with it: the next rolling version weighs them
+Extractive: the best sentences (:mod:`tenuto.lifecycle.ranked_sentences`) as they were said, so a summary can be
+checked against its messages and never claims what nobody said. A draft carries its lines with it: the next rolling
+version weighs them
 against what is new, and each version that they survive costs them a fifth of their weight, so that old talk makes room
 without being cut off. What a version drops stays in the versions before it and in the messages themselves."""
 
@@ -12,10 +13,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenuto.lifecycle import cues
-from tenuto.lifecycle.lines import Line, in_order, lowest_trust, pack, render, score, shorten, speaker_of, split
-from tenuto.records.conversation import Message
-from tenuto.records.memory import Trust
+from tenuto.lifecycle import sentence_kinds
+from tenuto.lifecycle.ranked_sentences import (
+    Line,
+    in_order,
+    lowest_trust,
+    pack,
+    render,
+    score,
+    shorten,
+    speaker_of,
+    split,
+)
+from tenuto.records.conversation import Message, SourcedLine
+from tenuto.records.memory import TRUST_ORDER, Trust
 from tenuto.text.words import STOP_WORDS, tokens, words
 
 CARRY = 0.8
@@ -35,6 +46,7 @@ class Draft:
     made_by: str = RULES
     compression: float | None = None
     structured: dict[str, Any] = field(default_factory=dict)
+    lines: tuple[SourcedLine, ...] = ()
 
 
 def rolling(prior: dict[str, Any] | None, messages: Sequence[Message], length: int) -> Draft:
@@ -49,13 +61,19 @@ def of_range(messages: Sequence[Message], length: int = RANGE_LENGTH) -> Draft:
 
 
 def _draft(lines: Sequence[Line], messages: Sequence[Message]) -> Draft:
-    content = render(lines) or shorten(" ".join(message.content for message in messages), 200)
+    content = render(lines)
+    sourced = tuple(line.sourced() for line in lines)
+    if not content:
+        content = shorten(" ".join(message.content for message in messages), 200)
+        trust = min((Trust.INFERRED, *(message.trust for message in messages)), key=TRUST_ORDER.index)
+        sourced = (SourcedLine(text=content, messages=tuple(message.id for message in messages), trust=trust),)
     return Draft(
         content,
         importance_of(messages),
         lowest_trust(lines) if lines else Trust.EXTERNAL,
         compression=compression(content, messages),
         structured={"lines": [line.to_plain() for line in lines]},
+        lines=sourced if content else (),
     )
 
 
@@ -119,7 +137,7 @@ def topics(messages: Sequence[Message], known: Iterable[str] = (), most: int = 6
 def _subjects(message: Message, known: Iterable[str], speakers: set[str]) -> dict[str, tuple[str, int]]:
     """What a message could be about: stem → (how to show it, weight). Names weigh 2; those who talk are no topic."""
     found: dict[str, tuple[str, int]] = {}
-    listed = cues.sentences(message.content)
+    listed = sentence_kinds.sentences(message.content)
     for word in words(" ".join(listed)):
         if len(word) > 3 and word not in STOP_WORDS | _EVERYDAY | speakers and not word.isdigit():
             for stem in tokens(word):
@@ -127,7 +145,7 @@ def _subjects(message: Message, known: Iterable[str], speakers: set[str]) -> dic
     lowered = message.content.casefold()
     named = [name for name in known if len(name) > 2 and name.casefold() in lowered]
     for sentence in listed:
-        named.extend(cues.names(sentence))
+        named.extend(sentence_kinds.names(sentence))
     for name in named:
         if not any(speaker.startswith(name.casefold()) for speaker in speakers):
             found["name:" + name.casefold()] = (name, 2)

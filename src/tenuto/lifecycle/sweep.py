@@ -14,7 +14,7 @@ from tenuto.lifecycle.due import Due
 from tenuto.lifecycle.purge import rules_of
 from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import IDLE, is_idle
-from tenuto.lifecycle.writing import current, tell
+from tenuto.lifecycle.write import current, tell
 from tenuto.ports import Transaction
 from tenuto.records.base import evolve, micros
 from tenuto.records.conversation import Session, SessionState, SessionStatus, SummaryKind

@@ -7,18 +7,19 @@ every message of the past is in exactly one, and the full text stays beside them
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from tenuto.deps import Deps
 from tenuto.errors import ModelError
-from tenuto.lifecycle import portraits, state, summarise
-from tenuto.lifecycle.model_summaries import ask_text, check_draft, transcript
-from tenuto.lifecycle.running import personas
+from tenuto.lifecycle import portraits, state, summarise, told
+from tenuto.lifecycle.cited import ask_lines, said, with_lines
+from tenuto.lifecycle.rolling import personas
 from tenuto.lifecycle.summarise import Draft
-from tenuto.lifecycle.writing import current, same, write_summary
+from tenuto.lifecycle.write import current, record_of, same, tellable, write_summary
 from tenuto.ports import Reader, Transaction, Where
 from tenuto.records.base import evolve
-from tenuto.records.conversation import Message, Session, SessionState, SessionStatus, Summary, SummaryKind
+from tenuto.records.conversation import Message, Session, SessionState, SessionStatus, SourcedLine, Summary, SummaryKind
 from tenuto.records.memory import RECALLED, AgentState, Domain, Memory, Todo, TodoStatus
 from tenuto.records.operations import Job
 
@@ -74,10 +75,12 @@ def make_brief(deps: Deps, user: str, jobs: list[Job]) -> None:
             todos = [todo for todo in _open_todos(reader) if todo.persona in (None, persona)]
             recent = reader.find(Session, same("persona", persona), order="-last_activity_at", limit=3)
             count = reader.count(Session, same("persona", persona))
+            record = record_of(reader, recent[0].id) if recent else None
             held = reader.get(AgentState, persona or "") or state.fresh(persona, deps.policy.agent, now)
+        headline = told.of_part(record.lines, told.HEADLINE) if record else []
         axes = state.axes_of(persona, deps.policy.agent)
         held = state.drifted(held, axes, now)
-        draft = portraits.brief(memories, todos, count, recent, held, now, deps.policy.fading)
+        draft = portraits.brief(memories, todos, count, recent, headline, held, now, deps.policy.fading)
         if draft is not None:
             with deps.store.writing(user) as tx:
                 _renew(deps, tx, SummaryKind.BRIEF, draft, now, persona=persona)
@@ -92,11 +95,13 @@ def _known(reader: Reader, *domains: Domain) -> list[Memory]:
     ]
 
 
-def _open_loops(reader: Reader) -> list[str]:
-    """What the last sessions left open."""
+def _open_loops(reader: Reader) -> list[SourcedLine]:
+    """What the last sessions left open: each is for the persona of its session."""
     is_session = Where("kind", "=", SummaryKind.SESSION), Where("current", "=", True)
     recent = reader.find(Summary, *is_session, order="-created_at", limit=3)
-    return [str(loop) for summary in recent for loop in summary.structured.get("open_loops", ())]
+    return [
+        replace(loop, persona=record.persona) for record in recent for loop in told.of_part(record.lines, told.LOOP)
+    ]
 
 
 def _open_todos(reader: Reader) -> list[Todo]:
@@ -107,12 +112,12 @@ def _reworded(deps: Deps, rules: Draft, what: str, length: int) -> Draft:
     if deps.model is None:
         return rules
     try:
-        text, name = ask_text(
-            deps.model, deps.policy.model, rules.content, what=what, shape="in a few short paragraphs", length=length
+        lines, name = ask_lines(
+            deps.model, deps.policy.model, rules.lines, what=what, shape="in a few short sentences", length=length
         )
     except ModelError:
         return rules
-    return check_draft(text, name, rules, len(rules.content))
+    return with_lines(rules, lines, name, len(rules.content))
 
 
 def _renew(
@@ -148,9 +153,10 @@ def _topics_once(deps: Deps, user: str, persona: str | None) -> bool:
     with deps.store.reading(user) as reader:
         mark = topic_mark(reader, persona)
         messages = _past(reader, persona, mark, now, deps)
-    if not messages:
+        tellable_ = tellable(deps, reader, messages)
+    if not tellable_:
         return False
-    found = [(topic, _topic_draft(deps, topic)) for topic in summarise.topics(messages)]
+    found = [(topic, _topic_draft(deps, topic)) for topic in summarise.topics(tellable_)]
     with deps.store.writing(user) as tx:
         if topic_mark(tx, persona) != mark:
             return False
@@ -198,16 +204,16 @@ def _topic_draft(deps: Deps, topic: summarise.Topic) -> Draft:
     if deps.model is None:
         return rules
     try:
-        text, name = ask_text(
+        lines, name = ask_lines(
             deps.model,
             deps.policy.model,
-            transcript(topic.messages),
+            said(topic.messages),
             what=f"what was said about {topic.label}",
             shape=f"about {topic.label}",
             length=3 * most,
         )
     except ModelError:
         return rules
-    if deps.tokens.count(text) > most:
+    if deps.tokens.count(told.spoken(lines)) > most:
         return rules
-    return check_draft(text, name, rules, sum(len(message.content) for message in topic.messages))
+    return with_lines(rules, lines, name, sum(len(message.content) for message in topic.messages))

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto import acting
+from tenuto import call_context
 from tenuto.deps import Deps
 from tenuto.errors import InputError, TenutoError
 from tenuto.ports import Store
@@ -61,10 +61,10 @@ class Accesses:
     def note(self, user: str, changed: bool) -> None:
         """Somebody read something of a user, or ended a transaction. A verb that changed something tells of that, and
         not of what it read for it; work in the background is told by what it changes alone."""
-        actor, verb = acting.current()
-        if actor in (acting.JOB, _LOG) or user.startswith(GONE):
+        actor, verb = call_context.current()
+        if actor in (call_context.JOB, _LOG) or user.startswith(GONE):
             return
-        again = acting.touch(user)
+        again = call_context.touch(user)
         if again != changed:
             return
         with self._lock:
@@ -92,7 +92,7 @@ class Accesses:
     def _write(self, user: str, read: list[tuple[str, str, int]]) -> None:
         if not read:
             return
-        with acting.acting(_LOG), self._store.writing(user) as tx:
+        with call_context.acting(_LOG), self._store.writing(user) as tx:
             for actor, verb, times in read:
                 tx.witness(actor, verb, {"times": times})
 
@@ -123,7 +123,7 @@ def head(deps: Deps) -> AuditHead:
     _flush(deps)
     found: dict[str, AuditEnd] = {}
     for chain in _chains(deps):
-        with acting.acting(_LOG), deps.store.reading(chain.holder) as reader:
+        with call_context.acting(_LOG), deps.store.reading(chain.holder) as reader:
             now = reader.chain() or chain
         if now.count:
             found[now.subject] = AuditEnd(now.count, now.head)
@@ -184,7 +184,7 @@ def _verify_all(deps: Deps, kept: dict[str, AuditEnd]) -> tuple[list[_Checked], 
 def _erasures(deps: Deps) -> dict[str, AuditEnd]:
     found: dict[str, AuditEnd] = {}
     last = 0
-    with acting.acting(_LOG), deps.store.reading(OPERATOR) as reader:
+    with call_context.acting(_LOG), deps.store.reading(OPERATOR) as reader:
         while links := reader.links(last, PAGE):
             for link in links:
                 if link.verb == ERASE:
@@ -208,7 +208,7 @@ def _one(deps: Deps, user: str) -> Iterator[Chain]:
 
 def _chains(deps: Deps) -> Iterator[Chain]:
     """The operator's first: it says which of the others must be there."""
-    with acting.acting(_LOG):
+    with call_context.acting(_LOG):
         yield from _one(deps, OPERATOR)
         for listed in (deps.store.chains, deps.store.orphans):
             after = ""
@@ -232,7 +232,7 @@ class _Checked:
 def _check(deps: Deps, chain: Chain, kept: AuditEnd | None) -> _Checked:
     checked = _Checked(chain)
     name = "The operator's log" if chain.holder == OPERATOR else f"The log of {chain.subject}"
-    with acting.acting(_LOG), deps.store.reading(chain.holder) as reader:
+    with call_context.acting(_LOG), deps.store.reading(chain.holder) as reader:
         now = reader.chain()
         while links := reader.links(checked.count, PAGE):
             for link in links:

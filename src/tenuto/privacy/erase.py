@@ -7,16 +7,18 @@ said.
 from __future__ import annotations
 
 import hashlib
+import hmac
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import msgspec
 
 from tenuto.deps import Deps
-from tenuto.errors import InputError, StoreError
+from tenuto.errors import InputError, NotFound, StoreError
 from tenuto.privacy.vault import SealedVault
 from tenuto.records.audit import GONE, Chain
 from tenuto.records.base import evolve
+from tenuto.records.identity import UserMerge, UserMergeStatus
 from tenuto.records.memory import Memory, Todo
 from tenuto.records.scope import Scope
 from tenuto.storage.tables import TABLES
@@ -27,7 +29,7 @@ class Proof:
     """What an erasure did. ``digest`` is the SHA-256 of all the rest; ``left`` is what was still found afterwards."""
 
     user: str
-    """The SHA-256 of the user's id: the proof itself must not keep the person."""
+    """The SHA-256 of ``subject`` and the user's id: a proof must not keep the person, nor let them be guessed."""
     at: datetime
     store: str
     erased: dict[str, int]
@@ -47,7 +49,12 @@ class Proof:
     """Of a part: the ids of what is gone, by table."""
     elsewhere: tuple[str, ...] = ()
     """Where copies may be that erasing does not reach, in words."""
+    accounts: tuple[str, ...] = ()
+    """The SHA-256 of the id of every account that was covered: the user's own, and those that were joined to it."""
     digest: str = ""
+    signature: str = ""
+    """Made with the store's own key over the digest: nobody without the key writes a proof. A store without keys only
+    repeats the digest here."""
 
     @property
     def complete(self) -> bool:
@@ -55,27 +62,34 @@ class Proof:
 
 
 def erase(deps: Deps, scope: Scope) -> Proof:
-    """Erase everything of the scope's user, for good."""
+    """Erase everything of the scope's user, for good: also in every account that was joined to theirs."""
     if deps.accesses is not None:
         deps.accesses.flush()
+    accounts = joined(deps, scope.user)
     with deps.store.reading(scope.user) as reader:
         chain = reader.chain()
-    destroyed: bool | None = None
-    if isinstance(deps.vault, SealedVault):
-        deps.vault.ring.destroy(scope.user)
-        deps.vault.forget(scope.user)
-        destroyed = not deps.vault.ring.get(scope.user)
-    erased = deps.store.erase_user(scope.user)
-    deps.indexes.drop(scope.user)
-    deps.names.drop(scope.user)
+        unknown = chain is None and reader.profile() is None
+    if unknown:
+        compacted(deps)  # an erasure that was cut off after its rows were gone ends here
+        raise NotFound(f"There is no user {scope.user[:80]!r}: check the id. Nothing was erased.")
+    destroyed = _destroy_keys(deps, accounts)
+    erased: dict[str, int] = {}
+    left: dict[str, int] = {}
+    for user in accounts:
+        for table, count in deps.store.erase_user(user).items():
+            erased[table] = erased.get(table, 0) + count
+        drop_caches(deps, user)
     clean = compacted(deps)
-    left = remains(deps, scope.user)
-    if deps.working is not None and not deps.working.drop(scope.user):
-        left["working"] = 1
+    for user in accounts:
+        for table, count in remains(deps, user).items():
+            left[table] = left.get(table, 0) + count
+        if deps.working is not None and not deps.working.drop(user):
+            left["working"] = 1
     end = ended(deps, chain.subject) if chain else None
     return signed(
+        deps,
         Proof(
-            user=fingerprint(scope.user),
+            user=fingerprint(scope.user, chain.subject if chain else ""),
             at=deps.clock(),
             store=deps.store.url,
             erased=erased,
@@ -86,8 +100,37 @@ def erase(deps: Deps, scope: Scope) -> Proof:
             audit_count=end.count if end else 0,
             audit_head=end.head if end else "",
             elsewhere=unreached(key_destroyed=destroyed is True, files_clean=clean),
-        )
+            accounts=tuple(fingerprint(user, chain.subject if chain else "") for user in accounts),
+        ),
     )
+
+
+def joined(deps: Deps, user: str) -> list[str]:
+    """The user, and every account that was joined to theirs and not taken apart again, at any distance."""
+    found = [user]
+    for one in found:
+        with deps.store.reading(one) as reader:
+            merges = reader.find(UserMerge)
+        found += [
+            merge.other for merge in merges if merge.status is not UserMergeStatus.UNDONE and merge.other not in found
+        ]
+    return found
+
+
+def drop_caches(deps: Deps, user: str) -> None:
+    """What is held in memory of a user."""
+    deps.indexes.drop(user)
+    deps.holds.drop(user)
+    deps.names.drop(user)
+
+
+def _destroy_keys(deps: Deps, users: list[str]) -> bool | None:
+    if not isinstance(deps.vault, SealedVault):
+        return None
+    for user in users:
+        deps.vault.ring.destroy(user)
+        deps.vault.forget(user)
+    return not any(deps.vault.ring.get(user) for user in users)
 
 
 def compacted(deps: Deps) -> bool:
@@ -115,19 +158,40 @@ def verify(deps: Deps, user: str, proof: Proof) -> list[str]:
     problems = []
     if proof.digest != digest(proof):
         problems.append("The proof was altered.")
-    if proof.user != fingerprint(user):
+    elif not hmac.compare_digest(proof.signature, _signature(deps, proof)):
+        problems.append("The proof is not signed by this store.")
+    if proof.user != fingerprint(user, proof.subject):
         problems.append("The proof is of another user.")
     if proof.part:
-        return problems + [
-            f"{count} rows in {table}" for table, count in left_of(deps, user, proof.ids).items() if count
+        still = [(one, name, n) for one in joined(deps, user) for name, n in left_of(deps, one, proof.ids).items()]
+        return problems + [f"{count} rows in {name}{_whose(one, user)}" for one, name, count in still if count]
+    for one in [user, *_covered(deps, proof)]:
+        problems += [
+            f"{count} rows in {name}{_whose(one, user)}" for name, count in remains(deps, one).items() if count
         ]
-    problems += [f"{count} rows in {table}" for table, count in remains(deps, user).items() if count]
+        if isinstance(deps.vault, SealedVault) and deps.vault.ring.get(one):
+            problems.append(f"The keyring holds a key of this user{_whose(one, user)}.")
+    if not proof.subject:
+        problems.append("No audit log tells of this erasure: nothing was ever kept of this user.")
     end = ended(deps, proof.subject)
     if proof.subject and (end is None or (end.count, end.head) != (proof.audit_count, proof.audit_head)):
         problems.append("The audit log does not end as the proof says.")
-    if isinstance(deps.vault, SealedVault) and deps.vault.ring.get(user):
-        problems.append("The keyring holds a key of this user.")
     return problems
+
+
+def _whose(one: str, user: str) -> str:
+    return "" if one == user else " of a joined account"
+
+
+def _covered(deps: Deps, proof: Proof) -> list[str]:
+    """The joined accounts of a proof that are in the store."""
+    known = set(proof.accounts) - {proof.user}
+    found: list[str] = []
+    last = ""
+    while known and (page := deps.store.users(after=last)):
+        found += [user for user in page if fingerprint(user, proof.subject) in known]
+        last = page[-1]
+    return found
 
 
 def remains(deps: Deps, user: str) -> dict[str, int]:
@@ -171,18 +235,27 @@ def read_proof(data: bytes) -> Proof:
         raise InputError(f"This is not a proof of erasure: {error}.", code="proof_invalid") from None
 
 
-def fingerprint(user: str) -> str:
-    return hashlib.sha256(f"tenuto user\x1f{user}".encode()).hexdigest()
+def fingerprint(user: str, salt: str) -> str:
+    """A user's id as a proof names it; the salt is the random name of their audit log."""
+    return hashlib.sha256(f"tenuto user\x1f{salt}\x1f{user}".encode()).hexdigest()
 
 
 def digest(proof: Proof) -> str:
     """Over everything but the digest itself."""
     plain = msgspec.to_builtins(proof)
     plain.pop("digest")
-    if not proof.elsewhere:  # proofs of the time before it was said
-        plain.pop("elsewhere")
+    plain.pop("signature")
+    for name in ("elsewhere", "accounts"):  # proofs of the time before they were said
+        if not plain[name]:
+            plain.pop(name)
     return hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
 
 
-def signed(proof: Proof) -> Proof:
-    return evolve(proof, digest=digest(proof))
+def signed(deps: Deps, proof: Proof) -> Proof:
+    """The proof with its digest and the store's signature over it."""
+    whole = evolve(proof, digest=digest(proof))
+    return evolve(whole, signature=_signature(deps, whole))
+
+
+def _signature(deps: Deps, proof: Proof) -> str:
+    return deps.vault.sign(f"tenuto erasure\x1f{proof.digest}".encode()).hex()

@@ -7,20 +7,20 @@ cannot be opened any more; a SQLite file is written anew; working memory is drop
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from tenuto.deps import Deps
 from tenuto.errors import InputError, NotFound
 from tenuto.ports import Reader, Transaction, Where
-from tenuto.privacy.erase import Proof, compacted, fingerprint, left_of, signed, unreached
+from tenuto.privacy.erase import Proof, compacted, drop_caches, fingerprint, joined, left_of, signed, unreached
 from tenuto.privacy.removal import Taken, take
 from tenuto.privacy.removal_talk import take_session
 from tenuto.privacy.removal_work import replies
 from tenuto.privacy.reseal import rotate_user
 from tenuto.privacy.vault import SealedVault
 from tenuto.records.conversation import Message, Session
-from tenuto.records.memory import Memory
+from tenuto.records.memory import Memory, Status
 from tenuto.records.operations import Event
 from tenuto.records.scope import Scope
 from tenuto.records.transfer import Import
@@ -69,26 +69,39 @@ def chosen(**given: str | None) -> Part:
 
 
 def erase_part(deps: Deps, scope: Scope, part: Part) -> Proof:
-    """Erase one part and everything that came of it, for good."""
+    """Erase one part and everything that came of it, for good: also its copies in accounts that were joined."""
     if deps.accesses is not None:
         deps.accesses.flush()
-    with deps.store.writing(scope.user) as tx:
-        taken = _take(deps, tx, scope, part)
-        if not taken.ids:
-            raise NotFound(f"There is nothing to erase of the {part.kind} {part.id[:80]!r}.", code="nothing_to_erase")
+    accounts = joined(deps, scope.user)
+    taken, missing = Taken(), None
+    for user in accounts:
+        try:
+            with deps.store.writing(user) as tx:
+                taken.add(_take(deps, tx, replace(scope, user=user), part))
+        except NotFound as error:
+            missing = error
+    if not taken.ids:
+        raise missing or NotFound(
+            f"There is nothing to erase of the {part.kind} {part.id[:80]!r}.", code="nothing_to_erase"
+        )
     rotated: bool | None = None
     if isinstance(deps.vault, SealedVault):
-        rotated = rotate_user(deps, scope.user) > 1
-    deps.indexes.drop(scope.user)
+        rotated = all([rotate_user(deps, user) > 1 for user in accounts])
+    left: dict[str, int] = {}
+    for user in accounts:
+        drop_caches(deps, user)
     clean_files = compacted(deps)
-    left = left_of(deps, scope.user, taken.ids)
-    if deps.working is not None and not deps.working.drop(scope.user):
-        left["working"] = 1
+    for user in accounts:
+        for table, count in left_of(deps, user, taken.ids).items():
+            left[table] = left.get(table, 0) + count
+        if deps.working is not None and not deps.working.drop(user):
+            left["working"] = 1
     with deps.store.reading(scope.user) as reader:
         chain = reader.chain()
     return signed(
+        deps,
         Proof(
-            user=fingerprint(scope.user),
+            user=fingerprint(scope.user, chain.subject if chain else ""),
             at=deps.clock(),
             store=deps.store.url,
             erased=taken.told(),
@@ -101,7 +114,8 @@ def erase_part(deps: Deps, scope: Scope, part: Part) -> Proof:
             part=part.kind,
             ids=taken.ids,
             elsewhere=unreached(key_destroyed=rotated is True, files_clean=clean_files),
-        )
+            accounts=tuple(fingerprint(user, chain.subject if chain else "") for user in accounts),
+        ),
     )
 
 
@@ -118,7 +132,7 @@ def undo(deps: Deps, scope: Scope, source: str, since: datetime | None = None, *
     except _OnlyLooking:
         pass
     if not preview:
-        deps.indexes.drop(scope.user)
+        drop_caches(deps, scope.user)
         if deps.working is not None:
             deps.working.drop(scope.user)
     removed = {name: count for name, count in taken.told().items() if count}
@@ -206,7 +220,7 @@ def _of_source(tx: Transaction, part: Part) -> tuple[list[Message], list[Memory]
         one
         for one in tx.find(Memory)
         if its(one.source)
-        and all(evidence.message_id is None for evidence in one.evidence)
+        and (one.status is Status.CANDIDATE or all(evidence.message_id is None for evidence in one.evidence))
         and (part.since is None or one.created_at >= part.since)
     ]
     return messages, memories

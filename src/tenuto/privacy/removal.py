@@ -21,7 +21,6 @@ from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.ingest.extract import extract
 from tenuto.ports import Transaction
 from tenuto.privacy import removal_talk as talk
 from tenuto.privacy.removal_work import take_work
@@ -30,6 +29,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message
 from tenuto.records.memory import RECALLED, Entity, EntityMerge, Kind, Memory, PinKind, Status, Todo, Trust, Version
 from tenuto.records.operations import EntryKind
+from tenuto.records.wishes import StandingWish
 
 VOUCHED = (Trust.USER_CONFIRMED, Trust.OPERATOR)
 SAMPLE = 20
@@ -58,6 +58,16 @@ class Taken:
         if listed:
             self.ids.setdefault(table, []).extend(listed)
 
+    def add(self, other: Taken) -> None:
+        """Take in what went elsewhere: copies have the ids of what they were made of."""
+        for table, ids in other.ids.items():
+            known = set(self.ids.get(table, ()))
+            self.gone(table, [id for id in ids if id not in known])
+        self.stripped, self.again = self.stripped + other.stripped, self.again + other.again
+        self.restored, self.names = self.restored + other.restored, self.names + other.names
+        self.fields += other.fields
+        self.sample += [text for text in other.sample if text not in self.sample]
+
     def counts(self) -> dict[str, int]:
         return {table: len(ids) for table, ids in self.ids.items()}
 
@@ -80,6 +90,7 @@ def take(deps: Deps, tx: Transaction, messages: Sequence[Message], memories: Seq
     talk.renew_portraits(deps, tx, taken.gone, now)
     names = _drop_names(tx, taken)
     taken.fields = take_work(tx, messages, memories, taken.gone)
+    _take_wishes(tx, ids, {memory.id for memory in memories} | set(taken.ids.get("memories", ())), taken)
     talk.take_traces(tx, {id for listed in taken.ids.values() for id in listed} | names, messages)
     return taken
 
@@ -210,18 +221,33 @@ def _take_todos(deps: Deps, tx: Transaction, ids: set[str], taken: Taken) -> set
     return again
 
 
+# --- wishes -----------------------------------------------------------------------------------------------------------
+
+
+def _take_wishes(tx: Transaction, messages: set[str], memories: set[str], taken: Taken) -> None:
+    """Wishes that were spoken in what goes, or hold back nothing else; the others lose the ids of what went."""
+    for wish in tx.find(StandingWish):
+        if not (messages & {*wish.messages, wish.message_id or ""} or memories & set(wish.memories)):
+            continue
+        said = tuple(id for id in wish.messages if id not in messages)
+        known = tuple(id for id in wish.memories if id not in memories)
+        if wish.message_id in messages or not (said or known or wish.about):
+            tx.remove(StandingWish, wish.id)
+            taken.gone("wishes", [wish.id])
+        else:
+            tx.put(evolve(wish, messages=said, memories=known))
+
+
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
 def _take_mentions(deps: Deps, tx: Transaction, messages: Sequence[Message]) -> None:
     """Count back what these messages mentioned; those that are distilled again will count it again."""
-    counts: dict[str, int] = {}
-    for message in messages:
-        for mention in extract(message, deps.policy.memory).mentions:
-            counts[mention.id] = counts.get(mention.id, 0) + 1
-    for id, count in counts.items():
-        entity = tx.get(Entity, id)
-        if entity is not None:
+    texts = [message.content.casefold() for message in messages]
+    for entity in tx.find(Entity) if texts else ():
+        names = [name.casefold() for name in (entity.label, *entity.aliases) if name]
+        count = sum(any(name in text for name in names) for text in texts)
+        if count:
             tx.put(evolve(entity, mentions=max(0, entity.mentions - count)))
 
 

@@ -1,4 +1,4 @@
-"""Embeddings on this machine: the MiniLM pack in onnxruntime. No key, no server, no network.
+"""Embeddings on this machine: a model pack in onnxruntime. No key, no server, no network.
 
 **One text per run, never a batch.** The weights are int8 and the activations are quantised while the model runs, with
 one range for the whole input tensor. In a batch every text therefore shifts the range of its neighbours: over 600
@@ -24,7 +24,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,7 @@ import tenuto_minilm
 from tenuto.errors import EmbedderError
 from tenuto.policy import Calibration
 from tenuto.providers import embed_pack
-from tenuto.providers.system import silence_onnxruntime
+from tenuto.providers.runtime import open_session
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -51,15 +52,65 @@ MINILM = Calibration(reinforce=0.78, upgrade=0.86, anchor=0.60, floor=0.30, rela
 """Found with ``python -m bench.extraction calibrate``; docs/calibration.md shows the evidence."""
 
 
-class LocalEmbedder:
+class Pack(Protocol):
+    """A model that lies on this machine, and how to run it."""
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def calibration(self) -> Calibration: ...
+
+    def load(self) -> onnxruntime.InferenceSession:
+        """Raises :class:`tenuto.errors.EmbedderError`."""
+
+    def shown(self, text: str, *, query: bool) -> str:
+        """The text as the model wants to see it."""
+
+    def vector(self, session: onnxruntime.InferenceSession, text: str) -> Vectors: ...
+
+
+class MiniLM:
     """all-MiniLM-L6-v2, int8: mean over the tokens, length 1, the first 256 tokens of a text."""
 
+    model = tenuto_minilm.MODEL_NAME
+    dimension = tenuto_minilm.DIMENSION
+    calibration = MINILM
+
+    def load(self) -> onnxruntime.InferenceSession:
+        return load_pack(tenuto_minilm.model_path(), "tenuto-minilm")
+
+    def shown(self, text: str, *, query: bool) -> str:
+        """A query is embedded like any text: the model has no prefixes."""
+        return text
+
+    def vector(self, session: onnxruntime.InferenceSession, text: str) -> Vectors:
+        room = tenuto_minilm.MAX_TOKENS - 2
+        shown = embed_pack.encodable(text[: room * CHARACTERS_PER_TOKEN])
+        found = embed_pack.tokenizer().encode(shown, add_special_tokens=False).ids[:room]
+        ids = np.array([[CLS, *found, SEP]], dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        return mean_vector(session.run(None, inputs)[0][0])
+
+
+class LocalEmbedder:
+    """The vectors of a pack, by default MiniLM's."""
+
     def __init__(
-        self, *, threads: int | None = None, calibration: Calibration | None = None, remember: int = REMEMBERED
+        self,
+        pack: Pack | None = None,
+        *,
+        threads: int | None = None,
+        calibration: Calibration | None = None,
+        remember: int = REMEMBERED,
     ) -> None:
         """``threads``: texts embedded at the same time (default: 2, or 1 on a single core)."""
+        self._pack: Pack = pack or MiniLM()
         self.threads = max(1, threads if threads is not None else min(2, os.cpu_count() or 1))
-        self._calibration = calibration or MINILM
+        self._calibration = calibration or self._pack.calibration
         self._lock = threading.Lock()
         self._session: onnxruntime.InferenceSession | None = None
         self._remember = remember
@@ -67,26 +118,29 @@ class LocalEmbedder:
 
     @property
     def model(self) -> str:
-        return tenuto_minilm.MODEL_NAME
+        return self._pack.model
 
     @property
     def dimension(self) -> int:
-        return tenuto_minilm.DIMENSION
+        return self._pack.dimension
 
     @property
     def calibration(self) -> Calibration:
         return self._calibration
 
     def embed(self, texts: Sequence[str], *, query: bool = False) -> Vectors:
-        """One row per text. A query is embedded like any text: the model has no prefixes."""
+        """One row per text; ``query`` matters to a model that tells questions from what is searched."""
         session = self._loaded()
+        texts = [self._pack.shown(text, query=query) for text in texts]
         vectors = self._known(texts)
         missing = sorted(set(texts) - vectors.keys(), key=len, reverse=True)  # long ones first: workers end together
         if len(missing) <= 1 or self.threads == 1:
-            fresh = {text: _vector(session, text) for text in missing}
+            fresh = {text: self._pack.vector(session, text) for text in missing}
         else:
             with ThreadPoolExecutor(min(self.threads, len(missing)), "tenuto-embed") as pool:
-                fresh = dict(zip(missing, pool.map(lambda text: _vector(session, text), missing), strict=True))
+                fresh = dict(
+                    zip(missing, pool.map(lambda text: self._pack.vector(session, text), missing), strict=True)
+                )
         self._keep(fresh)
         vectors |= fresh
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -110,7 +164,7 @@ class LocalEmbedder:
         if self._session is None:
             with self._lock:
                 if self._session is None:
-                    self._session = _load()
+                    self._session = self._pack.load()
         return self._session
 
 
@@ -118,34 +172,13 @@ def _digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _load() -> onnxruntime.InferenceSession:
-    silence_onnxruntime()
-    # Imported on first use: loading the runtime and the model is the slow part of a start.
-    import onnxruntime
-
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1  # parallel over texts, see above; also no spinning threads between calls
-    options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # every length is another shape
-    options.log_severity_level = 3
-    path = str(tenuto_minilm.model_path())
+def load_pack(path: Path, pack: str) -> onnxruntime.InferenceSession:
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return open_session(path)
     except Exception as error:  # the runtime raises types of its own that share no root
-        raise EmbedderError(f"the model in {path} cannot be loaded ({error}); reinstall tenuto-minilm") from error
+        raise EmbedderError(f"the model in {path} cannot be loaded ({error}); reinstall {pack}") from error
 
 
-def _vector(session: onnxruntime.InferenceSession, text: str) -> Vectors:
-    ids = _token_ids(text)
-    inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-    hidden = session.run(None, inputs)[0][0]
+def mean_vector(hidden: Vectors) -> Vectors:
     mean: Vectors = hidden.mean(axis=0, dtype=np.float32)
     return mean / np.linalg.norm(mean)
-
-
-def _token_ids(text: str) -> npt.NDArray[np.int64]:
-    room = tenuto_minilm.MAX_TOKENS - 2
-    shown = embed_pack.encodable(text[: room * CHARACTERS_PER_TOKEN])
-    ids = embed_pack.tokenizer().encode(shown, add_special_tokens=False).ids[:room]
-    return np.array([[CLS, *ids, SEP]], dtype=np.int64)

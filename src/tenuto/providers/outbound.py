@@ -21,9 +21,12 @@ Resolve = Callable[[str, int], Sequence[str]]
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 CLOSED = [
     ipaddress.ip_network(one)
-    for one in ("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32", "3fff::/20")
-]
-"""Ranges that not every version of Python counts as private."""
+    for one in (
+        "100.64.0.0/10", "168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "2001::/23", "2001:db8::/32",
+        "3fff::/20",
+    )
+]  # fmt: skip
+"""Ranges that not every version of Python counts as private, and a cloud's own service that has a public address."""
 UNICAST = ipaddress.ip_network("2000::/3")
 """All of the open internet in IPv6."""
 

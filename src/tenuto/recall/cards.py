@@ -1,5 +1,7 @@
 """What is known without being asked for: entity cards, foundation, proactive memories, behaviour guidance. Pure.
 
+All choose among memories that passed the gate.
+
 A card gathers what is known of one person, place, organisation or project that the found memories name:
 
     [person:john]: lives in Lisbon; allergic to penicillin; works at Acme
@@ -14,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tenuto.policy import RecallPolicy
-from tenuto.records.memory import RECALLED, Entity, Memory, Proactive, Trust
+from tenuto.records.memory import RECALLED, Entity, Memory, Proactive
 from tenuto.text import words
 
 _STATUS_ORDER = {status: place for place, status in enumerate(reversed(RECALLED))}
@@ -72,33 +74,30 @@ def named(query: str, entities: Iterable[Entity]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def make_cards(
+def card_facts(
     wanted: Sequence[str], memories: Iterable[Memory], entities: Mapping[str, Entity], policy: RecallPolicy
-) -> list[Card]:
-    """A card per wanted entity that has a fact worth showing, in the order of the entities."""
+) -> list[tuple[str, list[Memory]]]:
+    """The facts of a card for each wanted entity that has one worth showing, in the order of the entities.
+
+    ``memories`` are those that passed the gate.
+    """
     facts: dict[str, dict[str, Memory]] = {}
     for memory in memories:
-        if usable(memory) and (memory.pinned or memory.importance >= policy.card_importance):
+        if memory.pinned or memory.importance >= policy.card_importance:
             for entity in memory.entities:
                 facts.setdefault(resolve(entity, entities), {})[memory.id] = memory
     cards = []
     for entity in dict.fromkeys(resolve(one, entities) for one in wanted):
         best = sorted(facts.get(entity, {}).values(), key=_best_first)
-        texts = tuple(dict.fromkeys(" ".join(memory.content.split()).rstrip(".") for memory in best))
-        if texts:
-            cards.append(Card(entity, texts[: policy.card_facts]))
+        different = list({" ".join(one.content.split()).rstrip("."): one for one in reversed(best)}.values())[::-1]
+        if different:
+            cards.append((entity, different[: policy.card_facts]))
     return cards
 
 
-def usable(memory: Memory) -> bool:
-    """Whether a memory may stand in a context unasked: recalled, still true, vouched for, and not to be left alone."""
-    return (
-        memory.status in RECALLED
-        and memory.superseded_by is None
-        and memory.valid_to is None
-        and memory.trust is not Trust.EXTERNAL
-        and memory.proactive_use is not Proactive.NO
-    )
+def fact_texts(memories: Iterable[Memory]) -> tuple[str, ...]:
+    """The facts of a card as they stand in it."""
+    return tuple(" ".join(memory.content.split()).rstrip(".") for memory in memories)
 
 
 def _best_first(memory: Memory) -> tuple[bool, float, float, str]:
@@ -107,20 +106,20 @@ def _best_first(memory: Memory) -> tuple[bool, float, float, str]:
 
 def foundation(memories: Iterable[Memory], policy: RecallPolicy) -> list[Memory]:
     """Pins first, then the most important: what every conversation rests on."""
-    kept = [one for one in memories if usable(one) and (one.pinned or one.importance >= policy.card_importance)]
+    kept = [one for one in memories if one.pinned or one.importance >= policy.card_importance]
     return sorted(kept, key=_best_first)[: policy.foundation]
 
 
 def proactive(memories: Iterable[Memory], policy: RecallPolicy) -> list[Memory]:
     """What may be brought up unasked, the best confirmed first, then by confidence."""
-    kept = [one for one in memories if usable(one) and one.proactive_use is Proactive.YES]
+    kept = [one for one in memories if one.proactive_use is Proactive.YES]
     ordered = sorted(kept, key=lambda one: (_STATUS_ORDER[one.status], -one.confidence, -one.importance, one.id))
     return ordered[: policy.proactive]
 
 
 def guidance(memories: Iterable[Memory], policy: RecallPolicy) -> list[Memory]:
     """Standing instructions: by importance, then by how often they were confirmed."""
-    kept = [one for one in memories if usable(one) and (one.should_do or one.should_not_do)]
+    kept = [one for one in memories if one.should_do or one.should_not_do]
     ordered = sorted(kept, key=lambda one: (-one.importance, -len(one.evidence), one.created_at, one.id))
     return ordered[: policy.guidance]
 

@@ -1,9 +1,10 @@
 """One thing once: what says the same, or comes from the same message, collapses into the better-placed one.
 
 A memory and the message it was taken from are two doors to one room: whichever ranks higher stays. What only quotes its
-message (a key point, a memory in the same words) gives way to it, so that people find their own words; a pin never
-does. A memory with several sources does not push those messages out, because each may hold more. Texts that are the
-same word for word, or nearly (nine tenths of their words shared), collapse whatever they come from.
+message (a key point, a memory in the same words, or in a few of them) gives way to it, so that people find their own
+words and all of them; a pin never does. A memory with several sources does not push those messages out, because each
+may hold more. Texts that are the same word for word, or nearly (nine tenths of their words shared), collapse whatever
+they come from.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ Held = frozenset[str]
 """The words of a text, in no order."""
 ALIKE = 0.9
 """Share of common words from which two texts say the same."""
+WITHIN, PART = 0.9, 0.5
+"""A text nearly all of whose words are the message's, and that has at most half of them, is a fragment of it."""
 
 
 def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None = None) -> list[Scored]:
@@ -63,13 +66,20 @@ def _words(candidate: Candidate, known: dict[str, Held]) -> Held:
 
 def _in_its_own_words(one: Scored, message: Scored | None, known: dict[str, Held]) -> Scored:
     """The message that a key point or a memory only quotes, at its place."""
-    if message is None or (
-        one.candidate.kind is not EntryKind.KEY_POINT
-        and not _alike(_words(one.candidate, known), _words(message.candidate, known))
+    if message is None:
+        return one
+    own, whole = _words(one.candidate, known), _words(message.candidate, known)
+    if one.candidate.kind is not EntryKind.KEY_POINT and not (
+        _alike(own, whole) or (one.candidate.kind is EntryKind.MEMORY and _fragment(own, whole))
     ):
         return one
     parts = {**message.parts, "quoted": one.score - message.score}
     return Scored(message.candidate, one.score, parts, message.formula)
+
+
+def _fragment(own: Held, whole: Held) -> bool:
+    """Whether a text says in its message's words a small part of what the message says."""
+    return len(own & whole) >= WITHIN * len(own) and len(own) <= PART * len(whole)
 
 
 def _said_before(own: Held, said: dict[str, list[Held]]) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from functools import lru_cache
 
+from tenuto.recall.passages import WHOLE, cuts
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
 from tenuto.records.operations import Entry, EntryKind
@@ -21,8 +22,6 @@ from tenuto.text import words
 Indexed = Message | Memory | Summary | KeyPoint | Todo
 """The records that recall can find."""
 
-EMBEDDED_CHARACTERS = 4000
-"""An encoder reads a few hundred tokens: what lies behind this many characters is not handed to it."""
 SPEAKER = "\x01"
 """Begins the mark of a speaker: no word of a text can begin with it."""
 MAY = "may"
@@ -48,9 +47,16 @@ _TYPES: dict[EntryKind, type[Indexed]] = {
 _KINDS = {type_: kind for kind, type_ in _TYPES.items()}
 
 
-def embedding_text(record: Indexed) -> str:
-    """What the vector of a record is made from."""
-    return record.content[:EMBEDDED_CHARACTERS]
+def embedding_texts(record: Indexed, dimension: int) -> list[str]:
+    """What the vectors of a record are made from: a memory or a todo is one sentence, anything longer has passages."""
+    if isinstance(record, (Memory, Todo)):
+        return [embedding_text(record)]
+    return [record.content[start:end] for start, end in cuts(record.content, dimension)]
+
+
+def embedding_text(record: Memory | Todo) -> str:
+    """What the one vector of a memory or a todo is made from."""
+    return record.content[:WHOLE]
 
 
 def entry_tokens(record: Indexed) -> list[str]:

@@ -43,6 +43,8 @@ class Filters(msgspec.Struct, frozen=True, kw_only=True):
     role: str | None = None
     speaker: str | None = None
     outside: bool = False
+    held: bool = False
+    """For the person's own eyes: what is held back is found, too, and marked."""
 
     @property
     def of_records(self) -> bool:
@@ -66,7 +68,7 @@ def parse(given: dict[str, Any], limits: Limits) -> Filters:
             checked[name] = _kinds(value)
         elif name in ("since", "until"):
             checked[name] = clean.moment(value, what=name)
-        elif name == "outside":
+        elif name in ("outside", "held"):
             checked[name] = bool(value)
         else:
             checked[name] = clean.name(str(value) if isinstance(value, str) else value, limits, what=name)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from tenuto.recall.entry import Indexed, kind_of
+from tenuto.recall.gate import Admitted
 from tenuto.recall.scoring import Scored
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Evidence, Memory, Todo
@@ -29,18 +31,19 @@ def as_said(message: Message, cosine: float | None, parts: dict[str, float]) -> 
 
 def as_candidate(
     record: Memory | Summary | KeyPoint | Todo,
+    text: str,
     at: datetime,
     cosine: float | None,
     parts: dict[str, float],
     strength: float = 1.0,
 ) -> Candidate:
-    """The same of what was distilled; ``at`` is when it was said."""
+    """The same of what was distilled, of which ``text`` passed the gate; ``at`` is when it was said."""
     memory = record if isinstance(record, Memory) else None
     return Candidate(
         kind=kind_of(record),
         id=record.id,
         at=at,
-        text=record.content,
+        text=text,
         cosine=cosine,
         parts=parts,
         importance=record.weight if isinstance(record, KeyPoint) else record.importance,
@@ -61,7 +64,7 @@ def evidence_ids(record: Indexed) -> tuple[str, ...]:
     if isinstance(record, (Memory, Todo)):
         return tuple(dict.fromkeys(one.message_id for one in record.evidence if one.message_id))
     if isinstance(record, KeyPoint) and record.message_id:
-        return (record.message_id,)
+        return record.messages or (record.message_id,)
     return ()
 
 
@@ -84,26 +87,28 @@ def _said(message: Message) -> Evidence:
 
 def as_hit(
     one: Scored,
-    record: Indexed,
+    admitted: Admitted[Any],
     profile: str,
-    rule: str,
     sources: Mapping[str, Message],
     matched: tuple[str, ...],
     notes: tuple[str, ...],
     text: str | None = None,
+    place: tuple[int, int] | None = None,
+    until: datetime | None = None,
 ) -> Hit:
     """What the caller gets. ``message_id`` is the caller's own id of the first message that it rests on."""
+    record: Indexed = admitted.record
     message = first = record if isinstance(record, Message) else None
     if message is None:
         first = next((sources[id] for id in evidence_ids(record) if id in sources), None)
     return Hit(
-        text=record.content,
+        text=admitted.text,
         score=one.score,
         why=Why(
             profile=profile,
             parts=one.parts,
             formula=one.formula,
-            rule=rule,
+            rule=admitted.rule,
             evidence=(_said(message),) if message else evidence(record, sources),
             matched=matched,
             notes=notes,
@@ -118,9 +123,13 @@ def as_hit(
         session_id=record.session_id,
         importance=one.candidate.importance,
         passage=text,
+        place=place,
+        until=until,
+        mark=admitted.mark,
     )
 
 
-def passage(messages: Sequence[Message]) -> str:
+def passage(messages: Sequence[Admitted[Message]]) -> str:
     """Messages that follow each other, each with its time and speaker."""
-    return "\n".join(f"[{one.at:%Y-%m-%d %H:%M}] {one.speaker or one.role}: {one.content}" for one in messages)
+    said = [one.record for one in messages]
+    return "\n".join(f"[{one.at:%Y-%m-%d %H:%M}] {one.speaker or one.role}: {one.content}" for one in said)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tenuto.recall.further import Further, FurtherStore
 from tenuto.recall.segments import Words, WordStore
 from tenuto.records.operations import Entry, EntryKind, EntryRows
 
@@ -76,6 +77,7 @@ class View:
     columns: Mapping[str, npt.NDArray[Any]]
     words: Words
     pieces: tuple[tuple[int, Floats], ...]
+    further: Further
     ids: Sequence[str]
     links: Mapping[int, tuple[str, ...]]
     names: Mapping[str, Mapping[str | None, int]]
@@ -146,18 +148,27 @@ class View:
         return ago
 
     def cosine(self, query: Floats) -> Floats:
-        """The cosine of every row's vector with ``query``, both of length 1; rows without a vector get 0."""
+        """The cosine of every row's best passage with ``query``, both of length 1; rows without a vector get 0."""
         found = np.zeros(self.size, np.float32)
         for start, piece in self.pieces:
             end = min(start + len(piece), self.size)
             if end > start:
                 products(piece[: end - start], query, out=found[start:end])
+        self.further.raise_to_best(found, query)
         if len(waiting := self.unembedded(dead=True)):
             found[waiting] = 0.0
         return found
 
+    def best_passage(self, row: int, query: Floats) -> int | None:
+        """Which passage of a row is nearest to ``query``; ``None`` where it has only one."""
+        others = self.further.of(row)
+        if not len(others):
+            return None
+        own = self.vectors(np.array([row]))
+        return int(np.argmax(np.concatenate((own, others)) @ query))
+
     def vectors(self, rows: npt.NDArray[np.integer]) -> Floats:
-        """The vectors of some rows, in their order."""
+        """The vectors of the first passages of some rows, in their order."""
         found = np.zeros((len(rows), self.dimension), np.float32)
         for start, piece in self.pieces:
             inside = (rows >= start) & (rows < start + len(piece))
@@ -196,6 +207,7 @@ class UserIndex:
         }
         self._words = WordStore()
         self._pieces: list[tuple[int, Floats]] = []
+        self._further = FurtherStore(dimension)
         self._ids: list[str] = []
         self._rows: dict[str, int] = {}
         self._links: dict[int, tuple[str, ...]] = {}
@@ -226,6 +238,7 @@ class UserIndex:
                     columns=dict(self._columns),
                     words=self._words.words(),
                     pieces=tuple(self._pieces),
+                    further=self._further.view(),
                     ids=self._ids,
                     links=self._links,
                     names=self._names,
@@ -235,10 +248,6 @@ class UserIndex:
                 )
             return self._view
 
-    def settled(self) -> View | None:
-        """The view, where it is there without waiting."""
-        return self._view
-
     def row(self, id: str) -> int | None:
         return self._rows.get(id)
 
@@ -246,7 +255,8 @@ class UserIndex:
     def nbytes(self) -> int:
         """About how much memory this takes; 200 bytes per row stand for ids and the table of rows."""
         arrays = sum(column.nbytes for column in self._columns.values())
-        return arrays + self._words.nbytes + sum(piece.nbytes for _, piece in self._pieces) + 200 * self._size
+        vectors = sum(piece.nbytes for _, piece in self._pieces) + self._further.nbytes
+        return arrays + self._words.nbytes + vectors + 200 * self._size
 
     @property
     def waste(self) -> float:
@@ -301,7 +311,7 @@ class UserIndex:
                 if row is not None and id not in fresh:
                     if self._unchanged(row, rows, place):
                         if self._usable(rows, place):
-                            self._write_vector(row, unpack(rows.vector[place]))
+                            self._write_vector(row, unpack(rows.vector[place]).reshape(-1, self.dimension))
                         continue
                     unlinked.add(self._bury(row))
                 fresh[id] = place
@@ -311,18 +321,22 @@ class UserIndex:
         return rows.chosen([fresh[id] for id in ids]), unlinked
 
     def set_vectors(self, vectors: Mapping[str, Floats]) -> None:
-        """Vectors for rows that have none, in memory only: what was embedded to answer a query."""
+        """Vectors (a row per passage) for what has none, in memory only: what was embedded to answer a query.
+
+        They are made as exact as the store keeps them, so that scores do not change when they come from there.
+        """
         with self._lock:
             self._change += 1
             for id, vector in vectors.items():
                 row = self._rows.get(id)
                 if row is not None and self._columns["born"][row] == NEVER:
-                    self._write_vector(row, vector)
+                    self._write_vector(row, unpack(pack(vector)).reshape(-1, self.dimension))
             self._view = None
 
     def _usable(self, rows: EntryRows, place: int) -> bool:
-        vector = rows.vector[place]
-        return vector is not None and rows.model[place] == self.model and len(vector) == 2 * self.dimension
+        """Whether a row has the vectors of one or several passages by the model of this index."""
+        size = len(rows.vector[place] or b"")
+        return size > 0 and rows.model[place] == self.model and size % (2 * self.dimension) == 0
 
     def _unchanged(self, row: int, rows: EntryRows, place: int) -> bool:
         """Whether at most the vector is new. The same words have the same vector, so one that is there stays right."""
@@ -502,7 +516,8 @@ class UserIndex:
             usable = [place for place in usable if self._usable(rows, place)]
         if not usable:
             return
-        packed = b"".join(rows.vector[place] or b"" for place in usable)
+        width = 2 * self.dimension
+        packed = b"".join((rows.vector[place] or b"")[:width] for place in usable)
         vectors = np.frombuffer(packed, "<f2").reshape(len(usable), self.dimension)
         places = np.array(usable) + start
         for first, piece in self._pieces:
@@ -513,14 +528,21 @@ class UserIndex:
             side_by_side = end - begin == high - low
             piece[slice(begin, end) if side_by_side else places[low:high] - first] = vectors[low:high]
         self._columns["born"][places] = self._change
+        for place in usable:
+            vector = rows.vector[place] or b""
+            if len(vector) > width:
+                self._further.add(start + place, unpack(vector[width:]).reshape(-1, self.dimension))
 
-    def _write_vector(self, row: int, vector: Floats) -> None:
+    def _write_vector(self, row: int, vectors: Floats) -> None:
+        """The vectors of a row's passages; the same words have the same ones, so those that are there stay."""
+        if self._columns["born"][row] != NEVER:
+            return
         for first, piece in reversed(self._pieces):
             if row >= first:
-                piece[row - first] = vector
+                piece[row - first] = vectors[0]
                 break
-        if self._columns["born"][row] == NEVER:
-            self._columns["born"][row] = self._change
+        self._further.add(row, vectors[1:])
+        self._columns["born"][row] = self._change
 
 
 def pack(vector: npt.NDArray[np.floating]) -> bytes:

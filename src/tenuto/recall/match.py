@@ -1,17 +1,20 @@
 """From a query to a pool: words and meaning over the whole index, the best few hundred rows kept.
 
-    words      0.77 · z(BM25 with neighbours)
-    meaning    0.85 · z(cosine, averaged with the neighbours': 1, 0.6, 0.3)
+    words      0.77 · z(BM25, with the neighbours' words where messages are short)
+    meaning    0.9  · z(cosine of the best passage, averaged with the neighbours' where messages are short)
+    own        1.0    for all but the assistant's words, where an assistant speaks and the query only asks
     speaker    2.0    for what was said by someone whom the query names
-    recency    0.73 · how much newer than the oldest, in ln(1 + messages since / 10), unless the query names a speaker
-    length     1.23 · ln(1 + words, at most 40): a message of three words is rarely the answer
-    days       1.5 · nearness to the days that the query names
+    recency    0.5  · how much newer than the oldest, in ln(1 + messages since / 10); see below
+    length     1.2  · ln(1 + words, at most 40): a message of three words is rarely the answer
+    days       1.5  · nearness to the days that the query names
 
-``z`` is the distance from the mean in deviations over the rows that may be found: adding normalised scores keeps how
-much better one row is than the next, which ranks alone would lose. Someone who asks about a named person asks about all
-that was ever said; anyone else speaks inside a running conversation, where what was said lately is meant. The five
-numbers were fitted on conversations of both kinds, each tested on conversations that it was not fitted on
-(``bench/recall``); the speaker's was then lowered as far as that costs nothing: a question may name the wrong person.
+``z`` is the distance from the mean in deviations: adding normalised scores keeps how much better one row is than the
+next, which ranks alone would lose. The assistant's words have a mean and a deviation of their own: its long answers
+speak of everything and would stand before the one line in which the user told it. What a short message means is told by
+those around it ("yes, last May"), a long one says it by itself: the neighbours count by how short the messages of this
+conversation are (:func:`shortness`). Recency counts for a question about now and for a message that tells something
+(:mod:`tenuto.recall.asking`), which continues a running conversation; who only asks, asks about all that was ever said.
+``bench/recall`` tells how the numbers were found and what they are worth on conversations that they were not found on.
 """
 
 from __future__ import annotations
@@ -45,7 +48,11 @@ USUAL_COSINE = (0.12, 0.12)
 TWO_THREADS = 50_000
 """Rows from which meaning is weighed on a second thread while this one weighs words."""
 USUAL_ROWS = 20
-"""How many rows that assumption is worth."""
+"""How many rows that assumption is worth; so many rows of its own a role needs for half a say in its mean."""
+SHORT, LONG = 25, 60
+"""Words (without stop words) of the middle message up to which neighbours count fully, and from which not at all."""
+LATEST = 2000
+"""How many of the newest messages tell what the conversation is like."""
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -55,6 +62,12 @@ class Query(msgspec.Struct, frozen=True):
     names: Hashes
     vector: Floats | None
     span: Span | None = None
+    recent: bool = False
+    """Is what was said lately meant?"""
+    running: bool = False
+    """Does it go on with a running conversation, in which the assistant's words count like the user's?"""
+    faint: float = -1.0
+    """The cosine below which a text that shares no word with the query is no candidate."""
 
 
 class Signals(msgspec.Struct, frozen=True):
@@ -89,30 +102,23 @@ class Signals(msgspec.Struct, frozen=True):
 
 def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Signals:
     """All signals of the profile ``default``, weighed."""
-    near = _scaled(NEAR, policy.neighbours)
+    nearby = policy.neighbours * shortness(view)
+    words, cosine = _compared(view, query, _scaled(NEAR, nearby))
     embedded = view.has_vector()
-    if query.vector is None:
-        words = lexical(view, query.tokens, near)
-        cosine = np.zeros(view.size, np.float32)
-    elif view.size < TWO_THREADS:
-        words = lexical(view, query.tokens, near)
-        cosine = view.cosine(query.vector)
-    else:
-        with ThreadPoolExecutor(1, "tenuto-recall") as beside:
-            found = beside.submit(view.cosine, query.vector)
-            words = lexical(view, query.tokens, near)
-            cosine = found.result()
-    touched = words > 0
-    parts = {"words": normalised(words, allowed, policy.words)}
+    touched = words > 0 if query.vector is None else _holding(view, query.tokens)
+    apart = _assistant(view)
+    parts = {"words": normalised_apart(words, allowed, apart, policy.words)}
     if query.vector is not None:
-        touched |= embedded
-        around = _around(view, cosine, _scaled(NEAR_MEANING, policy.neighbours))
-        parts["meaning"] = normalised(around, allowed & embedded, policy.meaning, USUAL_COSINE)
+        touched |= embedded & (cosine >= query.faint)
+        around = _around(view, cosine, _scaled(NEAR_MEANING, nearby))
+        parts["meaning"] = normalised_apart(around, allowed & embedded, apart, policy.meaning, USUAL_COSINE)
     touched &= allowed
+    if apart is not None and not query.running:
+        parts["own"] = np.where(apart, np.float32(0), np.float32(policy.own))
     named = _named(view, query.names)
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
-    else:
+    elif query.recent:
         parts["recency"] = _newness(view, policy.recency)
     parts["length"] = _length(view, policy.length)
     if query.span is not None:
@@ -124,9 +130,47 @@ def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Sig
     return Signals(order, touched.nonzero()[0], cosine, embedded, parts)
 
 
+def _compared(view: View, query: Query, near: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """The words' score and the cosine of every row, in two threads where there are many."""
+    if query.vector is None:
+        return lexical(view, query.tokens, near), np.zeros(view.size, np.float32)
+    if view.size < TWO_THREADS:
+        return lexical(view, query.tokens, near), view.cosine(query.vector)
+    with ThreadPoolExecutor(1, "tenuto-recall") as beside:
+        found = beside.submit(view.cosine, query.vector)
+        return lexical(view, query.tokens, near), found.result()
+
+
+def _holding(view: View, tokens: Hashes) -> Bools:
+    """Rows that hold a word of the query themselves."""
+    held = np.zeros(view.size, bool)
+    for rows, _ in living_postings(view, tokens):
+        held[rows] = True
+    return held
+
+
+def shortness(view: View) -> float:
+    """1 where people exchange short lines, 0 where messages say by themselves what they mean; in tenths."""
+    if "shortness" not in view.kept:
+        lengths = view.column("length")[view.said() & view.living()][-LATEST:]
+        middle = float(np.median(lengths)) if len(lengths) else 0.0
+        view.kept["shortness"] = round(min(max((LONG - middle) / (LONG - SHORT), 0.0), 1.0), 1)
+    found: float = view.kept["shortness"]
+    return found
+
+
+def _assistant(view: View) -> Bools | None:
+    """Rows that are the assistant's words; ``None`` where it never spoke."""
+    if "assistant" not in view.kept:
+        spoke = view.column("role") == view.code("role", "assistant")
+        view.kept["assistant"] = spoke if spoke.any() else None
+    found: Bools | None = view.kept["assistant"]
+    return found
+
+
 @lru_cache(maxsize=64)
 def _scaled(weights: tuple[float, ...], by: float) -> tuple[float, ...]:
-    return tuple(by * weight for weight in weights)
+    return tuple(by * weight for weight in weights) if by else ()
 
 
 def nearest(view: View, query: Query, allowed: Bools, each: int) -> Signals:
@@ -144,30 +188,68 @@ def _best(score: Floats, rows: Places, size: int) -> Places:
     return rows[(-score[rows]).argsort(kind="stable")]
 
 
+def normalised_apart(
+    signal: Floats, over: Bools, apart: Bools | None, weight: float, usual: tuple[float, float] | None = None
+) -> Floats:
+    """:func:`normalised` for the rows of ``apart`` by themselves, and for the others by themselves.
+
+    The mean and deviation of a few rows say little: they are drawn to those of all rows.
+    """
+    if apart is None:
+        return normalised(signal, over, weight, usual)
+    whole = _moments(signal[over])
+    if whole is None:
+        return np.zeros_like(signal)
+    if usual is not None:
+        whole = _steadied(whole, usual)
+    found = np.zeros_like(signal)
+    for rows in (over & apart, over & ~apart):
+        inside = signal[rows]
+        own = _moments(inside)
+        if own is not None:
+            mean, spread, _ = _steadied(own, whole[:2])
+            if spread > 1e-9:
+                found[rows] = (inside - np.float32(mean)) * np.float32(weight / spread)
+    return found
+
+
 def normalised(signal: Floats, over: Bools, weight: float, usual: tuple[float, float] | None = None) -> Floats:
     """Deviations from the mean over some rows, weighed; rows outside get 0. ``usual`` steadies the numbers of a few."""
-    whole = np.count_nonzero(over) == len(over)
-    inside = signal if whole else signal[over]
-    if not len(inside):
+    inside = signal if np.count_nonzero(over) == len(over) else signal[over]
+    moments = _moments(inside)
+    if moments is None:
         return np.zeros_like(signal)
-    mean = float(inside.sum(dtype=np.float64)) / len(inside)
-    apart = inside - np.float32(mean)
-    spread = math.sqrt(float(np.dot(apart, apart)) / len(inside))
-    if usual is not None:
-        share = len(inside) / (len(inside) + USUAL_ROWS)
-        mean = share * mean + (1 - share) * usual[0]
-        spread = math.sqrt(share * spread**2 + (1 - share) * usual[1] ** 2)
+    mean, spread, _ = moments if usual is None else _steadied(moments, usual)
     if spread < 1e-9:
         return np.zeros_like(signal)
-    found = apart if whole and usual is None else signal - np.float32(mean)
+    found = signal - np.float32(mean)
     found *= np.float32(weight / spread)
-    if not whole:
+    if len(inside) < len(signal):
         found[~over] = 0.0
     return found
 
 
+def _moments(values: Floats) -> tuple[float, float, int] | None:
+    """Mean, deviation, number."""
+    if not len(values):
+        return None
+    mean = float(values.sum(dtype=np.float64)) / len(values)
+    from_mean = values - np.float32(mean)
+    return mean, math.sqrt(float(np.dot(from_mean, from_mean)) / len(values)), len(values)
+
+
+def _steadied(moments: tuple[float, float, int], usual: tuple[float, float]) -> tuple[float, float, int]:
+    """Moments of a few rows drawn to what is usual."""
+    mean, spread, count = moments
+    share = count / (count + USUAL_ROWS)
+    mean = share * mean + (1 - share) * usual[0]
+    return mean, math.sqrt(share * spread**2 + (1 - share) * usual[1] ** 2), count
+
+
 def _around(view: View, cosine: Floats, near: tuple[float, ...]) -> Floats:
     """Each cosine averaged with those of its neighbours that have a vector."""
+    if not near:
+        return cosine
     padded = np.zeros(view.size + 1, np.float32)
     padded[:-1] = cosine
     total = cosine.copy()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from tenuto.recall.diverse import Held, held
 from tenuto.recall.scoring import Scored
@@ -58,6 +59,20 @@ def current_first(
         if before:
             _take_the_best_place(changed, [*before, place])
     return changed
+
+
+def held_until(
+    ranked: Sequence[Scored], replaced: Iterable[Replaced], known: dict[str, Held] | None = None
+) -> dict[str, datetime]:
+    """Of the best, those that tell what is no longer true, by id, and until when it was."""
+    known, found = {} if known is None else known, {}
+    for pair in replaced:
+        tells = _Tells.of(pair)
+        for one in ranked[:LOOKED_AT]:
+            said = known.get(one.candidate.id) or held(one.candidate.text)
+            if pair.old.valid_to is not None and tells(one.candidate, said):
+                found[one.candidate.id] = pair.old.valid_to
+    return found
 
 
 def _take_the_best_place(changed: list[Scored], places: list[int]) -> None:

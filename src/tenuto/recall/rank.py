@@ -1,27 +1,34 @@
-"""One search on one view of the index: it stops where it needs records, and takes them as the answer.
+"""One search on one view of the index.
 
     weigh every row (match) → the best (the pool) → their records → gate → score → collapse → hits with their reasons
 
-Nothing is read here. Whoever takes the steps reads: from a transaction, or over a line, for many at once.
+Records are read through a reader that is bound to the user, and only those that come into question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.lifecycle.fade import strength
+from tenuto.ports import Reader
 from tenuto.recall import scoring
+from tenuto.recall.asking import asked_again, tells
 from tenuto.recall.diverse import Held, distinct, held
 from tenuto.recall.entry import Indexed, query_tokens, record_type, speaker_marks, words_around
-from tenuto.recall.gate import OUTDATED, Asked, Verdict, gate
+from tenuto.recall.gate import OUTDATED, Admitted, Asked, Gate, Verdict, cited
 from tenuto.recall.hits import as_candidate, as_hit, as_said, evidence_ids, passage
+from tenuto.recall.holds import Holds
 from tenuto.recall.index import KINDS, Bools, Floats, Places, UserIndex, View
+from tenuto.recall.known import faint, known
 from tenuto.recall.match import Query, Signals, nearest, weigh
-from tenuto.recall.outdated import Replaced, current_first
+from tenuto.recall.outdated import Replaced, current_first, held_until
+from tenuto.recall.passages import WHOLE, cuts
+from tenuto.recall.plain import sentence
 from tenuto.recall.request import Request
 from tenuto.recall.scoring import Scored
 from tenuto.recall.segments import Hashes
@@ -34,7 +41,6 @@ from tenuto.records.recall import Candidate, Hit
 from tenuto.records.scope import Scope
 from tenuto.text import words
 
-T = TypeVar("T")
 ROUNDING = 1e-4
 """Far more than what adding in single precision, by which rows are ordered, can lose of a score."""
 NO_HASHES: Hashes = np.zeros(0, np.uint64)
@@ -42,24 +48,14 @@ LONGEST_CHAIN = 8
 """How often a memory may have been superseded before what is true now is given up."""
 
 
-class Wanted(NamedTuple):
-    """Records that a search cannot go on without."""
-
-    type: type[Any]
-    ids: Sequence[str]
-
-
-Steps = Generator[Wanted, Mapping[str, Any], T]
-"""A search that stops wherever it needs records, and takes them as the answer."""
-
-
-def read(view: View, rows: Places) -> Steps[dict[str, Indexed]]:
+def read(reader: Reader, view: View, rows: Places) -> dict[str, Indexed]:
+    """The records of some rows by their ids."""
     by_kind: dict[int, list[str]] = {}
     for row, kind in zip(rows.tolist(), view.column("kind")[rows].tolist(), strict=True):
         by_kind.setdefault(kind, []).append(view.ids[row])
     found: dict[str, Indexed] = {}
     for kind, ids in by_kind.items():
-        found.update((yield Wanted(record_type(KINDS[kind]), ids)))
+        found.update(reader.get_many(record_type(KINDS[kind]), ids))
     return found
 
 
@@ -80,13 +76,16 @@ class Search:
         self,
         deps: Deps,
         scope: Scope,
+        reader: Reader,
         request: Request,
         asked: str,
         index: UserIndex,
         view: View,
         vector: Floats | None,
+        holds: Holds,
     ) -> None:
         self.fading = deps.policy.fading
+        self.reader = reader
         self.request, self.policy = request, deps.policy.recall
         self.index, self.view = index, view
         self.tokens = query_tokens(request.text)
@@ -94,41 +93,53 @@ class Search:
         now = deps.clock()
         names = names_of(asked) if self.view.speakers else []
         said = times(request.text, now)
-        self.query = Query(hashes(self.tokens, key), hashes(names, key), vector, said.span)
+        running = tells(request.text)
+        lately = said.now or (running and not said.past)
+        self.model = deps.embedder.calibration
+        self.query = Query(
+            hashes(self.tokens, key), hashes(names, key), vector, said.span, lately, running, faint(self.model)
+        )
+        self.nothing_known = False
         self.now = said.now
         wanted = request.filters
         self.asked = Asked(
             now=now,
+            text=asked,
             persona=scope.persona,
             any_persona=scope.persona is None and wanted.persona is not None,
             past=said.past or wanted.until is not None,
             outside=wanted.outside,
             statuses=frozenset({wanted.status} if wanted.status else ()),
-            anchor=deps.embedder.calibration.anchor,
+            anchor=self.model.anchor,
+            owner=wanted.held,
         )
+        self.gate = Gate(holds, self.asked)
         self.records: dict[str, Indexed] = {}
-        self.rules: dict[str, Verdict] = {}
+        self.admitted: dict[str, Admitted[Any]] = {}
         self.outdated: dict[str, Memory] = {}
+        self.until: dict[str, datetime] = {}
         self.allowed: Bools = np.zeros(0, bool)
         self.held: dict[str, Held] = {}
-        self.floor = deps.embedder.calibration.floor
 
-    def ranked(self, allowed: Bools) -> Steps[list[Scored]]:
+    def ranked(self, allowed: Bools) -> list[Scored]:
         """The best that may be handed over; the pool is widened while the gate leaves too few."""
         self.allowed = allowed
         if self.request.profile == "default":
             signals = weigh(self.view, self.query, allowed, self.policy)
         else:
             signals = nearest(self.view, self.query, allowed, self.policy.candidates)
+        if self.query.vector is not None and not known(self.view, self.query.tokens, signals, allowed, self.model):
+            self.nothing_known = True
+            return []
         size = max(self.policy.pool, 2 * self.request.limit)
         while True:
             pool = signals.pool(size)
-            kept = yield from self._best(signals, pool)
+            kept = self._best(signals, pool)
             if len(kept) == self.request.limit or len(pool) < size:
                 return kept
             size *= 4
 
-    def _best(self, signals: Signals, pool: Places) -> Steps[list[Scored]]:
+    def _best(self, signals: Signals, pool: Places) -> list[Scored]:
         """The best of one pool. Records are read in the order of promise, and only until there are enough.
 
         A message's place is known from the index alone; what else there is of its record (its text, its trust) matters
@@ -136,8 +147,8 @@ class Search:
         """
         lazy = self.request.profile == "default"
         messages, others = self._apart(pool) if lazy else (pool[:0], pool)
-        candidates = self._pass(signals, others, (yield from read(self.view, others))) if len(others) else []
-        replaced = (yield from self._replaced(signals, candidates)) if self.outdated and lazy else []
+        candidates = self._pass(signals, others, read(self.reader, self.view, others)) if len(others) else []
+        replaced = self._replaced(signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         more, doubt = 2 * step, 0.0
         if not (candidates or self.now):
@@ -146,7 +157,7 @@ class Search:
         while True:
             some, messages = messages[:step], messages[step:]
             if len(some):
-                candidates += self._pass(signals, some, (yield Wanted(Message, self._ids(some))))
+                candidates += self._pass(signals, some, self.reader.get_many(Message, self._ids(some)))
             ranked = scoring.score(candidates, self.request.profile, self.asked.now, self.policy, self.request.feeling)
             if len(messages):
                 # What was not read yet cannot be better than its promise: the order holds down to there.
@@ -156,6 +167,7 @@ class Search:
                 ranked = self._newest_first(ranked)
             if replaced:
                 ranked = current_first(ranked, replaced, self.held)
+                self.until = held_until(ranked, replaced, self.held)
             kept = distinct(ranked, self.request.limit, self.held)
             if len(kept) == self.request.limit or not len(messages):
                 return kept
@@ -176,41 +188,69 @@ class Search:
         if not records:
             return []
         self.records.update(records)
+        self._read_cited(records)
         passed, ids, asked = [], self.view.ids, self.asked
         for row, cosine, parts in zip(rows.tolist(), signals.near(rows), signals.weighed(rows), strict=True):
             record = records.get(ids[row])
             if record is None:
                 continue
-            verdict = gate(record, asked, cosine)
-            if verdict.passed:
-                self.rules[record.id] = verdict
-                if isinstance(record, Message):
-                    passed.append(as_said(record, cosine, parts))
-                    continue
-                left = strength(record, asked.now, self.fading) if isinstance(record, Memory) else 1.0
-                at = from_micros(int(self.view.columns["at"][row]))
-                passed.append(as_candidate(record, at, cosine, parts, left))
-            elif verdict.rule == OUTDATED and isinstance(record, Memory):
-                self.outdated[record.id] = record
+            admitted = self.gate.admit(record, cosine)
+            if isinstance(admitted, Verdict):
+                if admitted.rule == OUTDATED and isinstance(record, Memory):
+                    self.outdated[record.id] = record
+                continue
+            self.admitted[record.id] = admitted
+            if isinstance(record, Message):
+                passed.append(as_said(record, cosine, self._unless_asked_again(record, parts)))
+                continue
+            left = strength(record, asked.now, self.fading) if isinstance(record, Memory) else 1.0
+            at = from_micros(int(self.view.columns["at"][row]))
+            passed.append(as_candidate(record, admitted.text, at, cosine, parts, left))
         return passed
 
-    def _replaced(self, signals: Signals, candidates: list[Candidate]) -> Steps[list[Replaced]]:
+    def _unless_asked_again(self, message: Message, parts: dict[str, float]) -> dict[str, float]:
+        """The parts of a message, where it puts the same question as the query without what it gains by being alike."""
+        if message.content.rstrip().endswith("?") and asked_again(
+            message.content, words.tokens(message.content), self.tokens
+        ):
+            alike = max(parts.get("words", 0.0) + parts.get("meaning", 0.0), 0.0)
+            return {**parts, "asked again": -alike}
+        return parts
+
+    def _read_cited(self, records: Mapping[str, Indexed]) -> None:
+        """Show the gate what lines of derived texts rest on."""
+        messages, memories = cited(records.values(), self.gate.holds)
+        if messages or memories:
+            rests_on = self.reader.get_many(Memory, memories) if memories else {}
+            self.gate.know(self.reader.get_many(Message, messages) if messages else {}, rests_on)
+
+    def _replaced(self, signals: Signals, candidates: list[Candidate]) -> list[Replaced]:
         """What the gate kept out as outdated, with what is true now, where the query reaches that too.
 
         The newer memory comes among the candidates even if it was not among the best.
         """
         pairs = []
-        for old, new in (yield from self._successors(list(self.outdated.values()))):
+        for old, new in self._successors(list(self.outdated.values())):
             row = self.index.row(new.id) if new is not None and new is not old else None
             if new is None or row is None or row >= self.view.size or not self.allowed[row]:
                 continue
-            if self.view.has_vector()[row] and float(signals.cosine[row]) >= self.floor:
-                if new.id not in self.rules:
+            if self.view.has_vector()[row] and self._reached(signals, old, new):
+                if new.id not in self.admitted:
                     candidates += self._pass(signals, np.array([row]), {new.id: new})
                 pairs.append(Replaced(old, new))
         return pairs
 
-    def _successors(self, old: list[Memory]) -> Steps[list[tuple[Memory, Memory | None]]]:
+    def _reached(self, signals: Signals, *values: Memory) -> bool:
+        """Whether the query asks about a thing: it is near one of its values, or not far and has a word of it."""
+        for memory in values:
+            row = self.index.row(memory.id)
+            if row is not None and row < self.view.size:
+                shared = not words.distinct_tokens(memory.content).isdisjoint(self.tokens)
+                if float(signals.cosine[row]) >= (faint(self.model) if shared else self.model.floor):
+                    return True
+        return False
+
+    def _successors(self, old: list[Memory]) -> list[tuple[Memory, Memory | None]]:
         """Each memory with the last that took its place, if it is still there: all of one step are read at once."""
         last: list[Memory | None] = list(old)
         for _ in range(LONGEST_CHAIN):
@@ -220,7 +260,7 @@ class Search:
             read = {id: self.records.get(id) for id in wanted}
             known = {id: one for id, one in read.items() if isinstance(one, Memory)}
             if missing := sorted(wanted - known.keys()):
-                known.update((yield Wanted(Memory, missing)))
+                known.update(self.reader.get_many(Memory, missing))
             last = [known.get(one.superseded_by) if one and one.superseded_by else one for one in last]
         return list(zip(old, last, strict=True))
 
@@ -236,13 +276,15 @@ class Search:
         """Why nothing came back."""
         if not self.allowed.any():
             return "nothing is kept that these filters let through"
+        if self.nothing_known:
+            return "nothing that is kept is about this"
         if self.records:
             return "what was found may not be handed over for this query"
         if self.query.vector is None and self.request.profile != "default":
             return f"the profile {self.request.profile} ranks by meaning, and there is no vector for the query"
         return "no word of the query occurs in what is kept" if self.tokens else "the query holds no word to search for"
 
-    def hits(self, ranked: list[Scored], notes: tuple[str, ...]) -> Steps[list[Hit]]:
+    def hits(self, ranked: list[Scored], notes: tuple[str, ...]) -> list[Hit]:
         records = [self.records[one.candidate.id] for one in ranked]
         passages = self._around(ranked) if self.request.passages else {}
         sources = {record.id: record for record in records if isinstance(record, Message)}
@@ -250,16 +292,30 @@ class Search:
             wanted = {id for record in records for id in evidence_ids(record)}
             wanted.update(id for ids in passages.values() for id in ids)
             if missing := sorted(wanted - sources.keys()):
-                sources.update((yield Wanted(Message, missing)))
-        made = []
+                sources.update(self.reader.get_many(Message, missing))
+        made, spoken = [], {token: word for word in self.request.text.split() for token in words.tokens(word)}
         for one, record in zip(ranked, records, strict=True):
-            said, around = self.held.get(record.id) or held(record.content), words_around(record)
+            admitted = self.admitted[record.id]
+            said, around = self.held.get(record.id) or held(admitted.text), words_around(record)
             matched = tuple([token for token in self.tokens if token in said or token in around])
-            rule = self.rules[record.id].rule
-            lines = [sources[id] for id in passages[record.id] if id in sources] if record.id in passages else None
-            text = passage(lines) if lines else None
-            made.append(as_hit(one, record, self.request.profile, rule, sources, matched, notes, text))
+            near = [sources[id] for id in passages.get(record.id, ()) if id in sources]
+            passed = [line for line in map(self.gate.admit, near) if isinstance(line, Admitted)]
+            text = passage(passed) if passed else None
+            place = self._place(record) if admitted.whole else None
+            until = self.until.get(record.id, record.valid_to if isinstance(record, Memory) else None)
+            hit = as_hit(one, admitted, self.request.profile, sources, matched, notes, text, place, until)
+            said_at = [evidence.at for evidence in hit.why.evidence] or [hit.at]
+            hit.why.plain = sentence(one.parts, [spoken.get(token, token) for token in matched], said_at, until)
+            made.append(hit)
         return made
+
+    def _place(self, record: Indexed) -> tuple[int, int] | None:
+        """Where in a long text the passage lies that is nearest to the query."""
+        if self.query.vector is None or len(record.content) <= WHOLE:
+            return None
+        found = self.view.best_passage(self._rows([record.id])[0], self.query.vector)
+        places = cuts(record.content, self.view.dimension)
+        return places[found] if found is not None and found < len(places) else None
 
     def _rows(self, ids: list[str]) -> list[int]:
         """Rows of entries in this view; one that was replaced meanwhile keeps a row, though a newer one."""

@@ -1,4 +1,4 @@
-"""What a context wants beside the hits: cards of the entities at hand, and what the session was found to be about.
+"""What a session was found to be about, beside the hits of one turn.
 
 The semantic context of a session is found once, on its first message that says something, and kept on the session row,
 so that the stable part of a prompt stays the same from turn to turn; ``refresh`` finds it anew. Only kinds and ids are
@@ -7,22 +7,20 @@ kept: whoever shows them reads the records as they are then, so nothing forgotte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tenuto.deps import Deps
 from tenuto.ports import Reader, Where
-from tenuto.recall.cards import Card, make_cards, named, substantive
+from tenuto.recall.cards import substantive
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Session, SessionStatus
-from tenuto.records.memory import RECALLED, Entity, Memory
 from tenuto.records.operations import EntryKind
 from tenuto.records.recall import Hit
 from tenuto.records.scope import Scope
 
 LASTING = (EntryKind.MEMORY, EntryKind.SUMMARY, EntryKind.KEY_POINT)
 """Kinds that may stand in the stable part of a context."""
-MOST_ENTITIES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,30 +29,6 @@ class Kept:
 
     kind: EntryKind
     id: str
-
-
-def cards(deps: Deps, scope: Scope, message: str, hits: Iterable[Hit]) -> list[Card]:
-    """Cards of the entities that the message names and that the found memories are about."""
-    with deps.store.reading(scope.user) as reader:
-        entities = {one.id: one for one in reader.find(Entity, order="-mentions", limit=1000)}
-        found = reader.get_many(Memory, [hit.id for hit in hits if hit.kind is EntryKind.MEMORY])
-        wanted = named(message, entities.values())
-        wanted += [entity for memory in found.values() for entity in memory.entities]
-        wanted = list(dict.fromkeys(wanted))[:MOST_ENTITIES]
-        memories = _about(reader, scope, wanted, entities)
-    return make_cards(wanted, memories, entities, deps.policy.recall)
-
-
-def _about(reader: Reader, scope: Scope, wanted: Sequence[str], entities: dict[str, Entity]) -> list[Memory]:
-    """Memories of some entities, and of those that were merged into them."""
-    names = set(wanted) | {one.id for one in entities.values() if one.merged_into in wanted}
-    persona = Where("persona", "in", (None, scope.persona))
-    known = Where("status", "in", RECALLED)
-    found: dict[str, Memory] = {}
-    for name in sorted(names):
-        about = reader.find(Memory, Where("entities", "has", name), persona, known, order="-importance", limit=50)
-        found |= {memory.id: memory for memory in about}
-    return list(found.values())
 
 
 def session_context(

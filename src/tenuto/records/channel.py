@@ -12,7 +12,9 @@ class Envelope:
     """One thing that came in. ``text`` is the sender's own; ``quoted`` is what they quoted or passed on.
 
     ``external_id`` makes a second delivery of the same thing harmless. Attachments are described, not carried.
-    ``forged``: the channel says that the sender is not who they claim to be; then nothing of it is theirs.
+    ``proven``: whether the channel itself proved who the sender is; without a word on it
+    ``identity.proven_channels`` decides. ``results`` is what a mail server found out, which decides for every mail.
+    What is not proven is nobody's own word.
     """
 
     channel: str
@@ -27,4 +29,5 @@ class Envelope:
     persona: str | None = None
     device: str | None = None
     region: str | None = None
-    forged: bool = False
+    proven: bool | None = None
+    results: str | None = None

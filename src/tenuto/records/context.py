@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from tenuto.records.base import OneLine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +48,11 @@ class Block:
     dropped: tuple[Dropped, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Context(OneLine):
     """The compiled context. ``tokens`` counts ``messages``; ``notes`` says what was degraded, in words."""
 
+    _line: ClassVar[tuple[str, ...]] = ("tokens", "budget", "session_id")
     stable: str
     volatile: str
     turns: tuple[Mapping[str, str], ...]

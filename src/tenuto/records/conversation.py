@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
+from tenuto.records.base import OneLine
 from tenuto.records.memory import Trust
 
 
@@ -34,10 +35,11 @@ class SummaryKind(StrEnum):
     BRIEF = "brief"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Message(OneLine):
     """One thing said. Never edited. ``seq`` is the order of arrival, ``at`` the time it was said."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "role", "at", "content")
     id: str
     session_id: str
     role: Role
@@ -57,10 +59,11 @@ class Message:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Session(OneLine):
     """A run of messages of one user with one persona. The second half is written when it is closed and classified."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "status", "started_at", "turn_count", "headline")
     id: str
     persona: str | None
     channel: str
@@ -107,9 +110,28 @@ class SessionState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class SourcedLine:
+    """One line of a derived text, with the ids of the messages and memories that it rests on."""
+
+    text: str
+    messages: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+    part: str = ""
+    """The part of the text that it belongs to, such as a heading, the headline or the diary."""
+    who: str = ""
+    """Who said it, where a line is somebody's words."""
+    persona: str | None = None
+    """The persona that alone may read it; ``None`` where the text has no other reader anyway, or all may."""
+    trust: Trust = Trust.INFERRED
+    computed: bool = False
+    """Code computed it (a count, a date, a mood) and it tells nothing that anybody said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Summary(OneLine):
     """Text that stands for many messages. A newer version is a new row that names the one it replaces."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "kind", "message_count", "content")
     id: str
     kind: SummaryKind
     content: str
@@ -130,12 +152,15 @@ class Summary:
     compression: float | None = None
     structured: dict[str, Any] = field(default_factory=dict)
     trust: Trust = Trust.INFERRED
+    lines: tuple[SourcedLine, ...] = ()
+    """The text line by line; empty in rows of the time before, whose text rests on every message of its range."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyPoint:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class KeyPoint(OneLine):
     """One weighted thing worth keeping from a session. ``weight`` is 0–10, ``valence`` −1…1."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "type", "content")
     id: str
     session_id: str
     type: str
@@ -145,5 +170,7 @@ class KeyPoint:
     valence: float = 0.0
     weight: float = 5.0
     message_id: str | None = None
+    messages: tuple[str, ...] = ()
+    """All messages that it rests on, where that is more than one."""
     resolved: bool = False
     trust: Trust = Trust.INFERRED

@@ -35,6 +35,10 @@ class Challenge:
     """When what it proved was done; a proof serves once."""
 
 
+MERGED_INTO = "merged_into"
+"""Setting of a user at rest: the id of the one whom they were joined to."""
+
+
 class UserMergeStatus(StrEnum):
     STARTED = "started"
     DONE = "done"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
+
+from tenuto.records.base import OneLine
 
 
 class Domain(StrEnum):
@@ -141,8 +143,8 @@ class Version:
     changed: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Memory(OneLine):
     """One durable thing known.
 
     ``key`` is ``domain|entity_type|slug|kind|attribute``. ``slot`` is unique for a user while the memory is current:
@@ -150,6 +152,7 @@ class Memory:
     refuses the second copy. ``None`` frees the slot.
     """
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "status", "content")
     id: str
     content: str
     domain: Domain
@@ -199,10 +202,11 @@ class Memory:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Entity(OneLine):
     """A person, place, org or project. ``id`` is ``type:slug``."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "label", "mentions")
     id: str
     type: str
     label: str
@@ -258,10 +262,11 @@ class TodoStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Todo:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Todo(OneLine):
     """Something to do or to come back to. Belongs to a persona. ``by`` is who owes it: user or assistant."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "status", "content", "due")
     id: str
     kind: TodoKind
     content: str

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
-from tenuto.records.base import micros
+from tenuto.records.base import OneLine, micros
 
 
 class EntryKind(StrEnum):
@@ -26,7 +26,8 @@ class Entry:
     """What search sees of one kept thing: who said it and when, its words as hashed tokens, its vector.
 
     ``tokens`` is a packed array of unsigned 64-bit little-endian token hashes with repetition, in order. ``vector`` is
-    packed float16, or ``None`` until it was embedded by ``model``. ``links`` names the messages that it came from.
+    packed float16, one vector behind the other where a long text has several passages, or ``None`` until it was
+    embedded by ``model``. ``links`` names the messages that it came from.
     """
 
     kind: EntryKind
@@ -160,10 +161,11 @@ class WriteResult:
     made_by: str = "rules"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Receipt(OneLine):
     """What ``observe`` returns at once. ``results`` fills when the background work on the message is done."""
 
+    _line: ClassVar[tuple[str, ...]] = ("id", "act", "message_id", "settled")
     id: str
     message_id: str
     session_id: str

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 
+from tenuto.records.base import OneLine
 from tenuto.records.memory import Evidence
 from tenuto.records.operations import EntryKind
 
@@ -51,6 +53,8 @@ class Why:
     """The words of the query that it holds."""
     notes: tuple[str, ...] = ()
     """What could not be done: no vectors, a word that nothing holds."""
+    plain: str = ""
+    """The reasons in one sentence for people."""
 
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {value:+.3f}" for name, value in self.parts.items() if value)
@@ -60,13 +64,14 @@ class Why:
         )
 
 
-@dataclass(slots=True, kw_only=True)
-class Hit:
+@dataclass(slots=True, kw_only=True, repr=False)
+class Hit(OneLine):
     """One thing recalled. ``message_id`` is the caller's own id of the message where one was given, else ours.
 
     Made for one answer and the caller's own: not frozen, which would take three times as long to make.
     """
 
+    _line: ClassVar[tuple[str, ...]] = ("score", "kind", "at", "text")
     text: str
     score: float
     why: Why
@@ -81,6 +86,12 @@ class Hit:
     importance: float = 5.0
     passage: str | None = None
     """The hit message with its neighbours, dated, where that was asked for."""
+    place: tuple[int, int] | None = None
+    """From which character of a long text to which the passage lies that is nearest in meaning; ``None``: all of it."""
+    until: datetime | None = None
+    """Until when what it tells was true; ``None``: as far as is known it still is."""
+    mark: str = ""
+    """What must be said with it, such as that it is known but not to be raised; empty mostly."""
 
 
 class Recalled(list[Hit]):

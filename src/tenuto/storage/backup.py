@@ -15,7 +15,7 @@ import apsw
 
 from tenuto.errors import InputError, StoreCorrupt, StoreError, StoreFull
 from tenuto.storage import migrate
-from tenuto.storage.sqlite import SqliteConnection, translated
+from tenuto.storage.sqlite import OWNER_ONLY, SqliteConnection, translated
 
 
 def backup(source: Path, target: Path) -> int:
@@ -28,6 +28,7 @@ def backup(source: Path, target: Path) -> int:
             connection = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READWRITE)
             try:
                 connection.set_busy_timeout(20_000)
+                part.touch(OWNER_ONLY)
                 connection.execute("VACUUM INTO ?", (str(part),))
             finally:
                 connection.close()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,17 +27,6 @@ class Connection(Protocol):
         """Several statements without parameters, for migrations."""
 
 
-class EngineLine(Protocol):
-    """Statements from one event loop about users to whom nothing has happened since."""
-
-    @property
-    def ready(self) -> bool: ...
-
-    def ask(self, user: str, at: Revision, sql: str, parameters: Mapping[str, Any]) -> Awaitable[list[Row] | None]: ...
-
-    def close(self) -> None: ...
-
-
 class SqlEngine(Protocol):
     """Opens transactions and turns the driver's errors into ours."""
 
@@ -49,9 +37,6 @@ class SqlEngine(Protocol):
 
     def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Connection]:
         """Reads of one moment. Where ``at`` is no longer that moment, ``Moved`` is raised, at the latest at the end."""
-
-    def line(self, loop: AbstractEventLoop) -> EngineLine | None:
-        """A way to ask from an event loop; ``None`` where reading is no wait."""
 
     def writing(self, user: str) -> AbstractContextManager[Connection]: ...
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from tenuto import acting
+from tenuto import call_context
 from tenuto.errors import Conflict, InputError, StoreClosed
 from tenuto.ports import AddressBook, Clock, Moved, Reader, Transaction, Vectors, Where
 from tenuto.records.access import ApiKey
@@ -25,7 +25,7 @@ from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import Revision, User
 from tenuto.storage import vectors
-from tenuto.storage.chain import Changes, new_subject, next_link, written
+from tenuto.storage.audit_link import Changes, new_subject, next_link, written
 from tenuto.storage.tables import TABLES, table_of
 
 T = TypeVar("T")
@@ -279,7 +279,7 @@ class MemoryTransaction(MemoryReader):
     def flush(self) -> None:
         """Write what happened into the audit log; called once, when nothing can fail any more."""
         said = (
-            [*self._witnessed, (*acting.current(acting.WRITE), self._changes.body())]
+            [*self._witnessed, (*call_context.current(call_context.WRITE), self._changes.body())]
             if self._changes
             else self._witnessed
         )
@@ -397,9 +397,6 @@ class InMemoryStore:
             if at is not None and reader.revision() != at:
                 raise Moved
             yield reader
-
-    def looker(self, loop: object) -> None:
-        return None
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:
@@ -555,7 +552,7 @@ class InMemoryStore:
 
     def _release(self, space: Space, user: str, gone: dict[str, int]) -> None:
         """The audit log stays, under the subject."""
-        now, actor = self._clock(), acting.current()[0]
+        now, actor = self._clock(), call_context.current()[0]
         last = MemoryTransaction(space, user, now)
         last.witness(actor, ERASE, {"removed": {name: count for name, count in gone.items() if count}})
         last.flush()

@@ -8,7 +8,6 @@ filter on the user loses most of what it should find.
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from types import TracebackType
@@ -28,8 +27,7 @@ from tenuto.ports import Moved, Vectors
 from tenuto.records.scope import Revision
 from tenuto.storage import migrate, queries
 from tenuto.storage.engine import Connection, Row
-from tenuto.storage.line import Line, Wire
-from tenuto.storage.trip import Pooled, Statement
+from tenuto.storage.pipeline import Pooled, Statement
 
 log = logging.getLogger("tenuto")
 POOL = 16
@@ -125,14 +123,6 @@ class PostgresEngine:
         if at is not None:
             return _Unchanged(self._pool, self.url, user, at)
         return _Transaction(self._pool, self.url, user, SNAPSHOT)
-
-    def line(self, loop: AbstractEventLoop) -> Line:
-        return Line(loop, self._dial, bound)
-
-    def _dial(self) -> Wire:
-        wire = Wire.connect(self._url, connect_timeout=10, **_OPTIONS)
-        _configure(wire)
-        return wire
 
     def writing(self, user: str) -> AbstractContextManager[Connection]:
         return _Transaction(self._pool, self.url, user, CHANGE)

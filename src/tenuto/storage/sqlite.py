@@ -54,6 +54,10 @@ class SqliteConnection:
             pass
 
 
+OWNER_ONLY = 0o600
+"""Who may read a file of a store; its log gets the same from SQLite."""
+
+
 class SqliteEngine:
     """One database file."""
 
@@ -82,9 +86,6 @@ class SqliteEngine:
 
     def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Connection]:
         return _Reading(self, user, at)
-
-    def line(self, loop: object) -> None:
-        return None
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Connection]:
@@ -168,6 +169,7 @@ class SqliteEngine:
         if not parent.is_dir():
             raise errors.NotWritable(f"The directory {parent} does not exist: create it, or choose another path.")
         if not self.path.exists():
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_ONLY))
             return
         with self.path.open("rb") as file:
             header = file.read(16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime, timedelta
@@ -11,19 +10,18 @@ from typing import Any
 
 import msgspec
 
-from tenuto import acting
+from tenuto import call_context
 from tenuto.errors import Conflict
 from tenuto.ports import AddressBook, Clock, Reader, Transaction, Vault
 from tenuto.records.audit import ERASE, GONE, Chain
 from tenuto.records.base import micros
 from tenuto.records.operations import Job
 from tenuto.records.scope import Revision
-from tenuto.stops import Look, Looker
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
-from tenuto.storage.chain import to_chain
-from tenuto.storage.engine import EngineLine, Row, SqlEngine
-from tenuto.storage.sqltransaction import CHUNK, SqlReader, SqlTransaction, by_ids
+from tenuto.storage.audit_link import to_chain
+from tenuto.storage.engine import Row, SqlEngine
+from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
 from tenuto.storage.tables import TABLES, decode, encode, table_of
 
 NOTHING: tuple[str, dict[str, Any]] = ("SELECT 1", {})
@@ -49,32 +47,6 @@ class _Reading:
         self._borrowed.__exit__(kind, error, trace)
 
 
-class _Looking:
-    """Records by id over a line to the engine."""
-
-    def __init__(self, line: EngineLine, vault: Vault, touched: Callable[[str, bool | None], None]) -> None:
-        self._line, self._vault, self._touched = line, vault, touched
-
-    @property
-    def ready(self) -> bool:
-        return self._line.ready
-
-    async def look(self, wanted: Look) -> dict[str, Any] | None:
-        user, at, type_, ids = wanted
-        if len(ids) > CHUNK:
-            return None
-        self._touched(user, False)
-        table = table_of(type_)
-        asked = by_ids(table, ids, self._vault, user) if ids else NOTHING
-        rows = await self._line.ask(user, at, *asked)
-        if rows is None or not ids:
-            return None if rows is None else {}
-        return {record.id: record for record in decode(rows, table, self._vault, user)}
-
-    def close(self) -> None:
-        self._line.close()
-
-
 class SqlStore:
     """A store on SQLite or PostgreSQL."""
 
@@ -93,10 +65,6 @@ class SqlStore:
     def reading(self, user: str, at: Revision | None = None) -> AbstractContextManager[Reader]:
         self._touched(user, False)
         return _Reading(self._engine, self._vault, user, at)
-
-    def looker(self, loop: AbstractEventLoop) -> Looker | None:
-        line = self._engine.line(loop)
-        return None if line is None else _Looking(line, self._vault, self._touched)
 
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:
@@ -222,7 +190,7 @@ class SqlStore:
         names = [table.name for table in TABLES]
         names += [f"{table.name}_{table.many}" for table in TABLES if table.many]
         gone: dict[str, int] = {}
-        actor, now = acting.current()[0], micros(self._clock())
+        actor, now = call_context.current()[0], micros(self._clock())
         with self._engine.writing(NOBODY) as connection:
             last = SqlTransaction(self._engine, connection, self._vault, user, now)
             for name in [*names, "entries", "removed_entries", "addresses", "challenges"]:

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tenuto import acting
+from tenuto import call_context
 from tenuto.ports import Vault, Vectors, Where
 from tenuto.records.audit import GONE, Chain, Link
 from tenuto.records.base import from_micros, micros
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job
 from tenuto.records.scope import Revision, User
 from tenuto.storage import queries
-from tenuto.storage.chain import Changes, new_subject, next_link, to_chain, to_link, written
+from tenuto.storage.audit_link import Changes, new_subject, next_link, to_chain, to_link, written
 from tenuto.storage.conditions import select_sql, where_sql
 from tenuto.storage.engine import Connection, Row, SqlEngine
 from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
@@ -325,7 +325,7 @@ class SqlTransaction(SqlReader):
     def flush(self) -> None:
         """Write what happened into the audit log, and the counters; called once before the commit."""
         said = (
-            [*self._witnessed, (*acting.current(acting.WRITE), self._changes.body())]
+            [*self._witnessed, (*call_context.current(call_context.WRITE), self._changes.body())]
             if self._changes
             else self._witnessed
         )

@@ -26,6 +26,7 @@ from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, State
 from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Identity
 from tenuto.records.transfer import Import
+from tenuto.records.wishes import StandingWish
 from tenuto.records.workflow import Artifact, ModelKey, Outcome, Workflow, WorkflowTurn
 
 
@@ -129,6 +130,7 @@ TABLES: tuple[Table, ...] = (
         ),
         many="entities",
     ),
+    Table("wishes", StandingWish, _columns("kind active:flag created_at:time")),
     Table("agent_states", AgentState, _columns("updated_at:time")),
     Table("state_changes", StateChange, _columns("persona? at:time")),
     Table("workflows", Workflow, _columns("definition state session_id? persona? updated_at:time")),

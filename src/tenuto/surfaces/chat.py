@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from tenuto.context.budget import MESSAGE_OVERHEAD
-from tenuto.engine import Tenuto
 from tenuto.errors import ModelError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.ports import ChatModel
 from tenuto.records.context import Context
 from tenuto.records.operations import Act, Receipt
 from tenuto.records.recall import Hit
-from tenuto.text.echo import without_marked
-from tenuto.user import UserMemory
+from tenuto.text.fences import without_marked
 
 KNOWN = 5
 """Most lines that memory answers with."""
@@ -136,6 +136,7 @@ class Chat:
         for hit in self.hits:
             mark = "shown" if (str(hit.kind), hit.id) in shown else "left out"
             lines.append(f"{hit.score:6.2f}  {hit.at:%Y-%m-%d}  {hit.kind}, {mark}: {hit.text}")
+            lines.append(f"        {hit.why.plain}")
             lines.append(f"        {hit.why}")
         return lines or ["Nothing was recalled for it."]
 

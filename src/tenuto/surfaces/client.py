@@ -17,7 +17,7 @@ import httpx
 import msgspec
 
 from tenuto import errors
-from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.curation import CurateReport
 from tenuto.records.access import ApiKey
 from tenuto.records.audit import AuditEntry, AuditHead, AuditReport
 from tenuto.records.channel import Envelope

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 from urllib.parse import quote
 
 import msgspec
 
 from tenuto import errors
-from tenuto.paging import LISTINGS, Page
+from tenuto.facade.options import PageFilters
+from tenuto.facade.paging import LISTINGS, Page
 from tenuto.surfaces.client_link import Link
 from tenuto.surfaces.http.names import write as path_name
 
@@ -29,11 +30,13 @@ class Calls:
         """The user's id."""
         return self._user
 
-    def page(self, what: str, *, limit: int = 50, cursor: str | None = None, **options: Any) -> Page[Any]:
+    def page(
+        self, what: str, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[PageFilters]
+    ) -> Page[Any]:
         """One page of a listing."""
         if what not in LISTINGS:
             raise errors.InputError(f"There is no listing {what!r}: use {', '.join(LISTINGS)}.", code="listing_unknown")
-        query = {"persona": self._scope["persona"], **options, "limit": limit, "cursor": cursor}
+        query = {"persona": self._scope["persona"], **filters, "limit": limit, "cursor": cursor}
         found = self._link.call("GET", self._path(PATHS.get(what, what)), query=query)
         return Page(items=[msgspec.convert(one, LISTINGS[what].type) for one in found["items"]], next=found["next"])
 
@@ -41,12 +44,12 @@ class Calls:
         """One row of a listing by its id."""
         return msgspec.convert(self._ask("GET", f"{PATHS.get(what, what)}/{quote(id, safe='')}"), LISTINGS[what].type)
 
-    def _all(self, what: str, limit: int, **options: Any) -> list[Any]:
+    def _all(self, what: str, limit: int, **filters: Unpack[PageFilters]) -> list[Any]:
         """Rows of a listing over as many pages as it takes."""
         found: list[Any] = []
         cursor: str | None = None
         while len(found) < limit:
-            page = self.page(what, limit=min(limit - len(found), 200), cursor=cursor, **options)
+            page = self.page(what, limit=min(limit - len(found), 200), cursor=cursor, **filters)
             found, cursor = found + page.items, page.next
             if cursor is None:
                 break

@@ -3,22 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
 from urllib.parse import quote
 
 import httpx
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from tenuto import errors
-from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.remember import Remembered
-from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.curation import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
+from tenuto.memories.listing import EntityCard
+from tenuto.memories.remember import Remembered
 from tenuto.privacy.erase import Proof
 from tenuto.privacy.parts import Undone
 from tenuto.records.audit import AuditEntry, AuditReport
@@ -55,9 +56,40 @@ class RemoteUser(Accounts, Work):
         }  # fmt: skip
         return self._write("POST", "observe", Receipt, body)
 
-    def recall(self, query: str, *, limit: int = 10, **filters: Any) -> list[Hit]:
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        kinds: Iterable[str] | str | None = None,
+        profile: str = "default",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        persona: str | None = None,
+        domain: str | None = None,
+        kind: str | None = None,
+        entity: str | None = None,
+        status: str | None = None,
+        channel: str | None = None,
+        session: str | None = None,
+        source: str | None = None,
+        role: str | None = None,
+        speaker: str | None = None,
+        outside: bool = False,
+        held: bool = False,
+        passages: bool = False,
+        valence: float | None = None,
+        arousal: float | None = None,
+    ) -> Recalled:
         """The right few things for a query, best first, each with its reasons."""
-        found = self._ask("POST", "recall", {"query": query, "limit": limit, **filters})
+        body = {
+            "query": query, "limit": limit, "kinds": [kinds] if isinstance(kinds, str) else kinds and list(kinds),
+            "profile": profile, "since": since, "until": until, "persona": persona, "domain": domain, "kind": kind,
+            "entity": entity, "status": status, "channel": channel, "session": session, "source": source, "role": role,
+            "speaker": speaker, "outside": outside, "passages": passages, "valence": valence, "arousal": arousal,
+            "held": held,
+        }  # fmt: skip
+        found = self._ask("POST", "recall", body)
         return Recalled([msgspec.convert(hit, Hit) for hit in found["hits"]], tuple(found["notes"]))
 
     def context(
@@ -67,10 +99,15 @@ class RemoteUser(Accounts, Work):
         budget: int | None = None,
         session: str | None = None,
         refresh: bool = False,
-        **options: Any,
+        replay: bool = True,
+        sent: Iterable[str] | None = None,
+        persona_text: str | None = None,
     ) -> Context:
         """What a model should read now, within ``budget`` tokens."""
-        body = {"message": message, "budget": budget, "session": session, "refresh": refresh, **options}
+        body = {
+            "message": message, "budget": budget, "session": session, "refresh": refresh, "replay": replay,
+            "sent": None if sent is None else list(sent), "persona_text": persona_text,
+        }  # fmt: skip
         return msgspec.convert(self._ask("POST", "context", body), Context)
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
@@ -81,13 +118,48 @@ class RemoteUser(Accounts, Work):
         """Sessions with this persona (or all of them without one), newest first."""
         return self._all("sessions", limit)
 
-    def remember(self, text: str, *, pin: bool | str = False, **options: Any) -> Remembered:
+    def remember(
+        self,
+        text: str,
+        *,
+        pin: bool | str = False,
+        session: str | None = None,
+        kind: str | None = None,
+        importance: float | None = None,
+        private: bool = False,
+        proactive_use: str | None = None,
+        should_do: str | None = None,
+        should_not_do: str | None = None,
+        at: datetime | None = None,
+        source: str = "direct",
+        message: str | None = None,
+    ) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something."""
-        return self._write("POST", "memories", Remembered, {"text": text, "pin": pin, **options})
+        body = {
+            "text": text, "pin": pin, "session": session, "kind": kind, "importance": importance, "private": private,
+            "proactive_use": proactive_use, "should_do": should_do, "should_not_do": should_not_do, "at": at,
+            "source": source, "message": message,
+        }  # fmt: skip
+        return self._write("POST", "memories", Remembered, body)
 
-    def memories(self, **filters: Any) -> list[Memory]:
-        """What is known, newest first. Filters: status, kind, domain, attribute, entity, pinned, persona, limit."""
-        return msgspec.convert(self._ask("POST", "memories/find", filters), list[Memory])
+    def memories(
+        self,
+        *,
+        status: str | None = None,
+        kind: str | None = None,
+        domain: str | None = None,
+        attribute: str | None = None,
+        entity: str | None = None,
+        pinned: bool | None = None,
+        persona: str | None = None,
+        limit: int | None = None,
+    ) -> list[Memory]:
+        """What is known, newest first."""
+        body = {
+            "status": status, "kind": kind, "domain": domain, "attribute": attribute, "entity": entity,
+            "pinned": pinned, "persona": persona, "limit": limit,
+        }  # fmt: skip
+        return msgspec.convert(self._ask("POST", "memories/find", body), list[Memory])
 
     def memory(self, id: str) -> Memory:
         """One memory with its evidence and versions."""
@@ -105,9 +177,29 @@ class RemoteUser(Accounts, Work):
         """What a memory was before, oldest first; the present state is the last."""
         return msgspec.convert(self._ask("GET", f"memories/{part(id)}/history"), list[Version])
 
-    def edit(self, id: str, **changes: Any) -> Memory:
+    def edit(
+        self,
+        id: str,
+        *,
+        content: str | UnsetType = UNSET,
+        importance: float | UnsetType = UNSET,
+        proactive_use: str | UnsetType = UNSET,
+        should_do: str | UnsetType | None = UNSET,
+        should_not_do: str | UnsetType | None = UNSET,
+        valid_from: datetime | UnsetType | None = UNSET,
+        valid_to: datetime | UnsetType | None = UNSET,
+        happens_at: datetime | UnsetType | None = UNSET,
+        kind: str | UnsetType = UNSET,
+        retrieval_keywords: Iterable[str] | UnsetType = UNSET,
+    ) -> Memory:
         """Correct a memory; the old wording stays in its history."""
-        return self._write("PATCH", f"memories/{part(id)}", Memory, Whole(changes))
+        given = {
+            "content": content, "importance": importance, "proactive_use": proactive_use, "should_do": should_do,
+            "should_not_do": should_not_do, "valid_from": valid_from, "valid_to": valid_to, "happens_at": happens_at,
+            "kind": kind, "retrieval_keywords": retrieval_keywords,
+        }  # fmt: skip
+        changes = Whole({name: value for name, value in given.items() if value is not UNSET})
+        return self._write("PATCH", f"memories/{part(id)}", Memory, changes)
 
     def confirm(self, id: str) -> Memory:
         """Vouch for a memory: what came from outside becomes active."""
@@ -125,9 +217,17 @@ class RemoteUser(Accounts, Work):
         """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
         return self._write("PUT", f"memories/{part(id)}/use", Memory, {"use": use})
 
-    def todos(self, **filters: Any) -> list[Todo]:
-        """What is open with this persona. Filters: status (``"*"`` for all), kind, persona, limit."""
-        return msgspec.convert(self._ask("POST", "todos/find", filters), list[Todo])
+    def todos(
+        self,
+        *,
+        status: str | None = "open",
+        kind: str | None = None,
+        persona: str | None = None,
+        limit: int | None = None,
+    ) -> list[Todo]:
+        """What is open with this persona; ``status="*"`` for all."""
+        body = Whole(status=status, kind=kind, persona=persona, limit=limit)
+        return msgspec.convert(self._ask("POST", "todos/find", body), list[Todo])
 
     def wins(self) -> list[Todo]:
         """What was completed in the last 48 hours."""

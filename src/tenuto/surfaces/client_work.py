@@ -18,7 +18,7 @@ from tenuto.workflow.learner import LearnerProfile
 
 
 class RemoteWorkflow:
-    """One workflow behind a server: :class:`tenuto.workflows.WorkflowHandle`'s verbs. Remembers what it last showed."""
+    """One workflow behind a server, with the verbs of the library's handle. Remembers what it last showed."""
 
     def __init__(self, user: Calls, id: str, model: str | None) -> None:
         self._of, self._id, self._model = user, id, model

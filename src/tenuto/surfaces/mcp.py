@@ -20,8 +20,8 @@ from typing_extensions import TypedDict
 
 from tenuto.access.decide import Need
 from tenuto.errors import TenutoError
+from tenuto.facade.user import UserMemory
 from tenuto.records.memory import Status, Trust
-from tenuto.user import UserMemory
 
 T = TypeVar("T")
 Caller = Callable[[Need], UserMemory]
@@ -122,7 +122,7 @@ def _reading(server: MCPServer[Any], caller: Caller) -> None:
                 text=hit.text,
                 said=f"{hit.at:%Y-%m-%d}",
                 score=round(hit.score, 3),
-                why=str(hit.why),
+                why=f"{hit.why.plain} {hit.why}",
                 unconfirmed=hit.id in waiting,
             )
             for hit in best

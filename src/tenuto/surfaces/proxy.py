@@ -32,8 +32,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from tenuto.engine import Tenuto
 from tenuto.errors import BudgetTooSmall, Conflict, InputError, StoreError, TenutoError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.privacy.model_keys import Secret
 from tenuto.records.context import Context
 from tenuto.surfaces import proxy_wire as wire
@@ -48,8 +49,7 @@ from tenuto.surfaces.proxy_replies import (
     request_headers,
     unreachable,
 )
-from tenuto.text.echo import without_marked
-from tenuto.user import UserMemory
+from tenuto.text.fences import without_marked
 
 log = logging.getLogger("tenuto.proxy")
 
@@ -163,7 +163,7 @@ class Proxy:
         )
         response = await self._send(asked, sent)
         if isinstance(response, httpx.HTTPError):
-            return unreachable(dialect.name, url, response)
+            return unreachable(dialect.name, response)
         if response.is_success and "text/event-stream" in response.headers.get("content-type", ""):
             headers = answer_headers(response) | asked.headers
             return StreamingResponse(self._stream(asked, response), response.status_code, headers)
@@ -294,7 +294,7 @@ class Proxy:
         try:
             content = await response.aread()
         except httpx.HTTPError as error:
-            return unreachable(asked.dialect.name, str(response.url), error)
+            return unreachable(asked.dialect.name, error)
         finally:
             await response.aclose()
         if response.is_success and not await request.is_disconnected():
@@ -352,7 +352,7 @@ class Proxy:
                 method, url, params=request.url.query, content=content, headers=headers
             )
         except httpx.HTTPError as error:
-            return unreachable("openai", url, error)
+            return unreachable("openai", error)
         return Response(response.content, response.status_code, answer_headers(response))
 
     def _headers(

@@ -46,11 +46,11 @@ def refusal(dialect: str, error: TenutoError) -> Response:
     return _error(dialect, status, error.message, error.code)
 
 
-def unreachable(dialect: str, url: str, error: httpx.HTTPError) -> Response:
-    """The upstream did not answer: say so, and that the message was kept."""
+def unreachable(dialect: str, error: httpx.HTTPError) -> Response:
+    """The upstream did not answer: say so, and that the message was kept. Which one it is, is the operator's affair."""
     late = isinstance(error, httpx.TimeoutException)
     what = "did not answer in time" if late else "cannot be reached"
-    message = f"The upstream {url} {what}; what you said is kept. Try again."
+    message = f"The upstream {what}; what you said is kept. Try again."
     return _error(dialect, 504 if late else 502, message, "upstream_timeout" if late else "upstream_unreachable")
 
 

@@ -6,7 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tenuto.records.access import ApiKey, KeyScope, Replay
-from tenuto.records.conversation import KeyPoint, Message, Role, Session, SessionState, Summary, SummaryKind
+from tenuto.records.conversation import (
+    KeyPoint,
+    Message,
+    Role,
+    Session,
+    SessionState,
+    SourcedLine,
+    Summary,
+    SummaryKind,
+)
 from tenuto.records.identity import MergePart, UserMerge, UserMergeStatus
 from tenuto.records.memory import (
     AgentState,
@@ -29,6 +38,7 @@ from tenuto.records.memory import (
 from tenuto.records.operations import Act, Event, Job, Receipt, WriteResult
 from tenuto.records.scope import Identity
 from tenuto.records.transfer import Import, Skipped
+from tenuto.records.wishes import StandingWish, WishKind
 from tenuto.records.workflow import Artifact, Lock, ModelKey, Outcome, PendingPatch, Workflow, WorkflowTurn
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
@@ -134,6 +144,20 @@ def records() -> list[Any]:
             message_count=50,
             compression=0.1,
             structured={"people": ["x"]},
+            lines=(SourcedLine(text="c", messages=("a",), memories=("mem_1",), part="p", who="Ana", persona="coach"),),
+        ),
+        StandingWish(
+            id="wsh_1",
+            kind=WishKind.SILENCE,
+            created_at=NOW,
+            about="Petra",
+            names=("Pet",),
+            lasting=True,
+            messages=("msg_1",),
+            memories=("mem_1",),
+            entities=("person:petra",),
+            message_id="msg_2",
+            quote="don't bring up Petra",
         ),
         KeyPoint(id="key_1", session_id="ses_1", type="insight", content="c", created_at=NOW, valence=0.5, weight=8.0),
         Entity(

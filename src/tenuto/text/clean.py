@@ -12,6 +12,8 @@ import msgspec
 from tenuto.errors import InputError
 from tenuto.policy import Limits
 
+FIRST_YEAR, LAST_YEAR = 1000, 3000
+
 
 def text(value: object, limits: Limits, *, what: str = "text") -> str:
     """Text that can be kept: not blank, within the limit, storable as UTF-8 without NUL."""
@@ -67,13 +69,18 @@ def flag(value: object, *, what: str) -> bool:
 
 
 def moment(value: object, *, what: str = "at") -> datetime:
-    """An aware datetime."""
+    """An aware datetime of a year that can be reckoned with: days before and after it exist in every time zone."""
     if not isinstance(value, datetime):
         raise InputError(f"'{what}' takes a datetime, not {type(value).__name__}.", code="time_invalid")
     if value.tzinfo is None or value.utcoffset() is None:
         raise InputError(
             f"'{what}' is a datetime without a time zone: use datetime.now(timezone.utc) or attach one.",
             code="time_naive",
+        )
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise InputError(
+            f"'{what}' is of the year {value.year}: years go from {FIRST_YEAR} to {LAST_YEAR}.",
+            code="time_out_of_range",
         )
     return value
 

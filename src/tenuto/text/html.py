@@ -1,43 +1,33 @@
-"""HTML as the text that a person would read. Reads once from start to end, so nesting costs nothing."""
+"""HTML as the text that a person would read.
+
+Only the tokens are looked at, in order, as a browser would make them; no tree is built, because the rules by which a
+browser builds one take quadratic time and memory for some pages.
+"""
 
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
+from turbohtml import TokenType, tokenize
 
-SILENT = ("script", "style", "head", "title", "template", "noscript", "svg")
-BREAKS = (
-    "p",
-    "div",
-    "br",
-    "li",
-    "tr",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "blockquote",
-    "pre",
-    "table",
-    "ul",
-    "ol",
-    "hr",
+from tenuto.text import patterns
+
+SILENT = frozenset({"script", "style", "head", "title", "template", "noscript", "svg"})
+BREAKS = frozenset(
+    {
+        *("p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote"),
+        *("pre", "table", "ul", "ol", "hr"),
+    }
 )
-_SPACES = re.compile(r"[ \t\r\f\v\xa0]+")
-_BLANK = re.compile(r"\n[ \n]*\n")
-_COMMENT = re.compile(r"<!--.*?(?:-->|$)|<!\[.*?(?:\]>|$)", re.DOTALL)
+_SPACES = patterns.compile(r"\s+")
+_BLANK = patterns.compile(r"\n[ \n]*\n")
 
 
-class _Text(HTMLParser):
+class _Text:
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
         self._silent = 0
         self._quoted = 0
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def start(self, tag: str) -> None:
         if tag in SILENT:
             self._silent += 1
         elif tag == "blockquote":
@@ -45,7 +35,7 @@ class _Text(HTMLParser):
         if tag in BREAKS:
             self._break("- " if tag == "li" else "")
 
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
         if tag in SILENT:
             self._silent = max(0, self._silent - 1)
         elif tag == "blockquote":
@@ -53,9 +43,9 @@ class _Text(HTMLParser):
         if tag in BREAKS:
             self._break()
 
-    def handle_data(self, data: str) -> None:
+    def text(self, text: str) -> None:
         if not self._silent:
-            self.parts.append(_SPACES.sub(" ", data.replace("\n", " ")))
+            self.parts.append(_SPACES.sub(" ", text))
 
     def _break(self, mark: str = "") -> None:
         self.parts.append("\n" + "> " * min(self._quoted, 3) + mark)
@@ -64,8 +54,13 @@ class _Text(HTMLParser):
 def to_text(html: str) -> str:
     """The text of an HTML document; quotations get ``>`` at the start of their lines, as in plain mail."""
     reader = _Text()
-    reader.feed(_COMMENT.sub("", html))
-    reader.close()
+    for token in tokenize(html, capture_attributes=False):
+        if token.type is TokenType.TEXT:
+            reader.text(token.data or "")
+        elif token.type is TokenType.START_TAG and not (token.self_closing and token.tag in SILENT):
+            reader.start(token.tag or "")
+        elif token.type is TokenType.END_TAG:
+            reader.end(token.tag or "")
     lines = [line.strip() for line in "".join(reader.parts).split("\n")]
     kept = ["" if line in (">", "> >", "> > >", "-") else line for line in lines]
     return _BLANK.sub("\n\n", "\n".join(kept)).strip()

@@ -6,33 +6,42 @@ taken for the sender's, so it is handed over apart; when in doubt, text counts a
 
 from __future__ import annotations
 
-import re
+import codecs
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email import message_from_bytes
 from email import policy as email_policy
 from email.errors import MessageError
 from email.message import EmailMessage, MIMEPart
-from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
-from functools import lru_cache
-from typing import Any
+from typing import cast
 
-from tenuto.errors import InputError, SettingError
+from tenuto.errors import InputError
+from tenuto.text import patterns
 from tenuto.text.html import to_text
+from tenuto.text.replies import split
 
-LANGUAGES = ["en", "de", "fr", "it", "es", "nl", "pl", "sv", "da"]
 BODY_CHARACTERS = 200_000
 """More of one body is not read: a person does not write that much."""
-FORWARDED = re.compile(
-    r"^\s*(?:-{2,}\s*(?:Forwarded message|Original Message|Weitergeleitete Nachricht|Message transféré|"
-    r"Messaggio inoltrato|Mensaje reenviado)\s*-{2,}|Begin forwarded message:|-{8,} Forwarded)",
-    re.IGNORECASE | re.MULTILINE,
-)
-QUOTED_LINE = re.compile(r"^\s{0,3}>")
-INTRO = re.compile(
-    r"^\s*(?:On|Am|Le|Il|El|Op)\b.{0,200}(?:wrote|schrieb|écrit|scritto|escribió|schreef)\s*:\s*$",
-    re.IGNORECASE | re.DOTALL,
-)
+HEADER_CHARACTERS = 2000
+"""More of one header is not read: the standard library's parsers of headers take quadratic time."""
+MOST_PARTS = 100
+"""A mail with more parts, or more attached mails, is refused: each line is held against all that are open."""
+SLOW_CHARSETS = frozenset({"punycode", "idna", "unicode_escape", "raw_unicode_escape", "utf_7"})
+"""Encodings that no mail program writes text in, and whose decoders take quadratic time or mean something else."""
+_SPACE = patterns.compile(r"\s+")
+_ID = patterns.compile(r"<([^<>\s]{1,250})>")
+
+
+class _Policy(email_policy.EmailPolicy):
+    """The standard library's rules, with short headers."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name[:HEADER_CHARACTERS], value[:HEADER_CHARACTERS]
+
+
+_POLICY = _Policy()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +62,17 @@ class Mail:
     attachments: tuple[dict[str, str | int | None], ...]
     automatic: bool
     """Sent by a program: a list, a bounce, an automatic reply."""
-    forged: bool = False
-    """The receiving server says that the sender is not who they claim to be."""
+    results: str = ""
+    """What the receiving server found out about the sender, as it wrote it; see :mod:`tenuto.text.mail_proof`."""
 
 
 def read(raw: bytes, *, html_bytes: int = 1024**2) -> Mail:
     """Parse a mail; raises :class:`InputError` for bytes that are none."""
+    lowered = raw.lower()
+    if lowered.count(b"boundary=") > MOST_PARTS or lowered.count(b"message/rfc822") > MOST_PARTS:
+        raise InputError(f"This mail has more than {MOST_PARTS} parts.", code="mail_unreadable")
     try:
-        message = BytesParser(policy=email_policy.default).parsebytes(raw)
+        message = cast(EmailMessage, message_from_bytes(raw, policy=_POLICY))
         return _mail(message, html_bytes)
     except (
         MessageError,
@@ -80,7 +92,7 @@ def read(raw: bytes, *, html_bytes: int = 1024**2) -> Mail:
 
 def _mail(message: EmailMessage, html_bytes: int) -> Mail:
     name, sender = next(iter(_addresses(message, "from")), ("", ""))
-    text, quoted, signature = split(_body(message, html_bytes))
+    text, quoted, signature = split(_body(message, html_bytes)[:BODY_CHARACTERS])
     references = _ids(message, "references")
     reply_to = next(iter(_ids(message, "in-reply-to")), references[-1] if references else None)
     id = next(iter(_ids(message, "message-id")), None)
@@ -98,51 +110,8 @@ def _mail(message: EmailMessage, html_bytes: int) -> Mail:
         thread=references[0] if references else reply_to or id,
         attachments=tuple(_attachments(message)),
         automatic=_automatic(message),
-        forged=_forged(message),
+        results=_results(message),
     )
-
-
-def split(body: str) -> tuple[str, str, str]:
-    """(own words, quoted or forwarded words, signature)."""
-    body = body[:BODY_CHARACTERS].replace("\r\n", "\n")
-    forward = FORWARDED.search(body)
-    passed_on = body[forward.start() :] if forward else ""
-    rest = body[: forward.start()] if forward else body
-    if not rest.strip():
-        return "", passed_on.strip(), ""
-    replies = _parser().read(text=rest).replies
-    own = replies[0].body if replies else rest
-    signature = replies[0].signatures if replies else ""
-    mine, theirs = _without_quotes(own)
-    later = rest[rest.find(own) + len(own) :] if own and own in rest else ""
-    if signature:
-        later = later.replace(signature, "", 1)
-    quoted = "\n".join(part for part in (theirs, later.strip(), passed_on.strip()) if part)
-    return mine.strip(), quoted.strip(), (signature or "").strip()
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Any:
-    """An optional dependency: whoever reads no mail does without it."""
-    try:
-        from mailparser_reply import EmailReplyParser
-    except ImportError:
-        raise SettingError("Reading mail needs a library: pip install 'tenuto[channels]'.") from None
-    return EmailReplyParser(languages=LANGUAGES)
-
-
-def _without_quotes(text: str) -> tuple[str, str]:
-    """Lines that begin with ``>`` are somebody else's wherever they stand, with the line that introduces them."""
-    mine: list[str] = []
-    theirs: list[str] = []
-    for line in text.split("\n"):
-        if QUOTED_LINE.match(line):
-            while mine and (not mine[-1].strip() or INTRO.match(mine[-1])):
-                theirs.append(mine.pop())
-            theirs.append(line)
-        else:
-            mine.append(line)
-    return "\n".join(mine), "\n".join(theirs)
 
 
 def _body(message: EmailMessage, html_bytes: int) -> str:
@@ -158,11 +127,14 @@ def _body(message: EmailMessage, html_bytes: int) -> str:
 
 
 def _content(part: MIMEPart) -> str:
+    payload = part.get_payload(decode=True)
+    if not isinstance(payload, bytes):
+        return ""
     try:
-        return str(part.get_content())
-    except (LookupError, UnicodeError, KeyError, ValueError):
-        payload = part.get_payload(decode=True)
-        return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+        charset = codecs.lookup(str(part.get_content_charset("utf-8"))).name.replace("-", "_")
+        return payload.decode("utf-8" if charset in SLOW_CHARSETS else charset, "replace")
+    except (LookupError, UnicodeError, ValueError):
+        return payload.decode("utf-8", "replace")
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -170,7 +142,7 @@ def _header(message: EmailMessage, name: str) -> str:
         value = message.get(name)
     except (ValueError, IndexError, AttributeError, TypeError, ArithmeticError):
         return ""
-    return re.sub(r"\s+", " ", str(value or "")).replace("\x00", "").strip()[:998]
+    return _SPACE.sub(" ", str(value or "")[:HEADER_CHARACTERS]).replace("\x00", "").strip()[:998]
 
 
 def _addresses(message: EmailMessage, name: str) -> list[tuple[str, str]]:
@@ -180,7 +152,7 @@ def _addresses(message: EmailMessage, name: str) -> list[tuple[str, str]]:
 
 
 def _ids(message: EmailMessage, name: str) -> list[str]:
-    return re.findall(r"<([^<>\s]{1,250})>", _header(message, name))
+    return _ID.findall(_header(message, name))
 
 
 def _date(message: EmailMessage) -> datetime | None:
@@ -203,12 +175,12 @@ def _attachments(message: EmailMessage) -> list[dict[str, str | int | None]]:
     return found[:50]
 
 
-def _forged(message: EmailMessage) -> bool:
-    """What the first Authentication-Results says (the receiving server puts its own on top). None says nothing."""
-    results = _header(message, "authentication-results").lower()
-    if "dmarc=fail" in results:
-        return True
-    return "spf=fail" in results and "dkim=pass" not in results
+def _results(message: EmailMessage) -> str:
+    """The topmost Authentication-Results, as it stands there; nothing for a mail with several senders."""
+    named = [(name.lower(), str(value)) for name, value in message.raw_items()]
+    if sum(name == "from" for name, _ in named) != 1 or len(_addresses(message, "from")) != 1:
+        return ""
+    return next((_SPACE.sub(" ", value).strip() for name, value in named if name == "authentication-results"), "")
 
 
 def _automatic(message: EmailMessage) -> bool:

@@ -14,9 +14,11 @@ from dateutil import parser as dateutil_parser
 
 from tenuto.policy import ImportPolicy
 from tenuto.records.transfer import Parsed
+from tenuto.text.clean import LAST_YEAR
 from tenuto.transfer.source import Source
 
 EARLIEST = datetime(1971, 1, 1, tzinfo=UTC)
+LATEST = datetime(LAST_YEAR, 12, 31, tzinfo=UTC)
 _SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -72,7 +74,7 @@ def moment(value: Any, zone: tzinfo = UTC) -> datetime | None:
         found = found.astimezone(UTC)
     except (OverflowError, ValueError):
         return None
-    return found if found >= EARLIEST else None
+    return found if EARLIEST <= found <= LATEST else None
 
 
 def _named_zone(name: str | None, offset: int | None) -> int | None:

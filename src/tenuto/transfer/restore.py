@@ -2,8 +2,10 @@
 
 With ``vouch`` the file is a backup and is believed: into a user of whom nothing is kept it gives an equal user; into
 one with data the two are joined by the rules of :mod:`tenuto.identity.conflicts`, and nothing that was there is lost.
-Without it the file is only a claim: what the user wrote counts as theirs, everything else enters as external, memories
-as candidates, and no address is taken over.
+Without it the file is only a claim: its messages enter as external, its memories and todos as candidates, each with the
+import's id as their source, so that ``undo`` and ``erase`` of that source reach all of it. What the engine made of them
+there (summaries, portraits, entities, merges, states, addresses) is not taken at all: it is made anew from what is
+believed.
 """
 
 from __future__ import annotations
@@ -23,13 +25,23 @@ from tenuto.ingest.observe import EMBED
 from tenuto.ports import Transaction, Where
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
-from tenuto.records.conversation import KeyPoint, Message, Role, Session, SessionState, Summary
-from tenuto.records.identity import MergePart, UserMerge
-from tenuto.records.memory import AgentState, Entity, Memory, PinKind, StateChange, Status, Todo, Trust
-from tenuto.records.operations import Event, Job, JobStatus, Receipt
+from tenuto.records.conversation import KeyPoint, Message, Session, SessionState, Summary
+from tenuto.records.memory import (
+    AgentState,
+    Domain,
+    Entity,
+    Epistemic,
+    Evidence,
+    Kind,
+    Memory,
+    PinKind,
+    Status,
+    Todo,
+    Trust,
+)
+from tenuto.records.operations import Job, JobStatus
 from tenuto.records.scope import Identity, Scope, User
 from tenuto.records.transfer import Import, ImportStatus
-from tenuto.records.workflow import Artifact, Workflow, WorkflowTurn
 from tenuto.storage.tables import TABLES
 from tenuto.transfer.export import STAY_HERE, VERSION
 from tenuto.transfer.source import Source, opened
@@ -38,20 +50,6 @@ from tenuto.transfer.streams import lines
 BY_NAME = {table.name: table for table in TABLES if table.type not in STAY_HERE}
 BATCH = 1000
 INDEXED = (Message, Memory, Summary, KeyPoint, Todo)
-OURS_ALONE = (
-    AgentState,
-    StateChange,
-    Workflow,
-    WorkflowTurn,
-    Artifact,
-    Job,
-    Event,
-    Receipt,
-    UserMerge,
-    MergePart,
-    Import,
-)
-"""Not taken from a file that nobody vouches for: the engine's own account of what it did."""
 Progress = Callable[[int, int, Import], None]
 
 
@@ -166,8 +164,7 @@ def _take(deps: Deps, scope: Scope, run: Import, batch: list[Any], *, vouch: boo
             kept = [_at_rest(record) for record in batch]
             tx.put(*kept)
         else:
-            lowered = batch if vouch else [one for record in batch if (one := lower(record, run)) is not None]
-            kept = [joined for record in lowered for joined in join(tx, record, deps.clock())]
+            kept = [one for record in batch for one in _joined(tx, record, run, deps.clock(), vouch=vouch)]
             tx.put(*kept)
         tx.index(*[make_entry(record, key) for record in kept if indexed(record)])
     messages = sum(isinstance(record, Message) for record in kept)
@@ -194,30 +191,71 @@ def _running(record: Any) -> bool:
 
 def lower(record: Any, run: Import) -> Any | None:
     """A record as far as it may be believed from a file that nobody vouches for; ``None`` leaves it out."""
-    if isinstance(record, OURS_ALONE):
-        return None
     if isinstance(record, Message):
-        own = record.role is Role.USER and record.trust in (Trust.USER_STATED, Trust.USER_CONFIRMED)
-        return evolve(record, trust=Trust.USER_STATED if own else Trust.EXTERNAL, source=run.source, seq=0)
-    if isinstance(record, Memory):
-        wishes = {"import": {"pin": (record.pin_kind or PinKind.AUTO).value} if record.pinned else {}}
-        return evolve(
-            record,
-            status=Status.CANDIDATE,
-            trust=Trust.EXTERNAL,
-            source=run.source,
-            slot=None,
-            pinned=False,
-            pin_kind=None,
-            should_do=None,
-            should_not_do=None,
-            metadata={**record.metadata, **wishes},
+        return evolve(record, trust=Trust.EXTERNAL, source=run.source, seq=0)
+    if isinstance(record, Session):
+        return Session(
+            id=record.id,
+            persona=record.persona,
+            channel=record.channel,
+            started_at=record.started_at,
+            last_activity_at=record.last_activity_at,
+            status=record.status,
+            ended_at=record.ended_at,
+            external_id=record.external_id,
+            turn_count=record.turn_count,
         )
-    if isinstance(record, Identity):
-        return evolve(record, verified_at=None)
-    if hasattr(record, "trust"):
-        record = evolve(record, trust=Trust.EXTERNAL)
-    return record
+    if isinstance(record, Memory):
+        return _claimed(record, run)
+    return _claimed(_noted(record), run) if isinstance(record, Todo) else None
+
+
+def _claimed(memory: Memory, run: Import) -> Memory:
+    """A memory as a candidate that occupies nothing and rests on nothing but the import."""
+    wishes = {"import": {"pin": (memory.pin_kind or PinKind.AUTO).value} if memory.pinned else {}}
+    return evolve(
+        memory,
+        status=Status.CANDIDATE,
+        trust=Trust.EXTERNAL,
+        source=run.source,
+        slot=None,
+        pinned=False,
+        pin_kind=None,
+        should_do=None,
+        should_not_do=None,
+        supersedes=None,
+        derived_from=(),
+        evidence=tuple(evolve(one, message_id=None, trust=Trust.EXTERNAL) for one in memory.evidence),
+        metadata={**memory.metadata, **wishes},
+    )
+
+
+def _noted(todo: Todo) -> Memory:
+    """A todo that somebody claims, as a memory: it is due to nobody until it is believed."""
+    return Memory(
+        id=f"mem_{todo.id}",
+        content=todo.content,
+        domain=Domain.PROFILE,
+        kind=Kind.COMMITMENT,
+        created_at=todo.created_at,
+        updated_at=todo.updated_at,
+        key=f"{Domain.PROFILE}|||{Kind.COMMITMENT}|",
+        persona=todo.persona,
+        importance=todo.importance,
+        epistemic=Epistemic.INFERRED,
+        surface="import",
+        made_by="import:tenuto",
+        evidence=(Evidence(message_id=None, at=todo.created_at, trust=Trust.EXTERNAL),),
+        happens_at=todo.due,
+    )
+
+
+def _joined(tx: Transaction, record: Any, run: Import, now: Any, *, vouch: bool) -> Iterable[Any]:
+    """What a row of the file comes to; a claim never touches what is there under the same id."""
+    if vouch:
+        return join(tx, record, now)
+    claimed = lower(record, run)
+    return [] if claimed is None or tx.get(type(claimed), claimed.id) is not None else join(tx, claimed, now)
 
 
 def join(tx: Transaction, record: Any, now: Any) -> Iterable[Any]:

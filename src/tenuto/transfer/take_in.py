@@ -9,14 +9,14 @@ Trust is written here, by rule: what the user wrote is theirs; everything else i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
+from tenuto.ingest.message_importance import message_importance
 from tenuto.ingest.observe import DIGEST, EMBED
-from tenuto.ingest.weight import message_importance
 from tenuto.lifecycle.due import ARRIVAL_SLACK, CLOSE_SESSION, RANGE, SPINE, Due, timer
 from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.sessions import IDLE
@@ -256,8 +256,7 @@ def _due(
     found.append(Due(SPINE, SPINE, now + ARRIVAL_SLACK))
     if not work.extract:
         return found[:1]
-    own = [message.id for message in messages if message.trust is not Trust.EXTERNAL]
-    found += digests(own, deps, now)
+    found += digests(messages, deps, now)
     for session in sessions:
         if session.status is SessionStatus.OPEN:
             found.append(timer(session, deps.policy, now))
@@ -267,9 +266,10 @@ def _due(
     return found
 
 
-def digests(ids: list[str], deps: Deps, now: datetime) -> list[Due]:
-    """One job per few messages to look for memories."""
+def digests(messages: Iterable[Message], deps: Deps, now: datetime) -> list[Due]:
+    """One job per few messages to look for memories, the oldest first. What another assistant promised binds nobody."""
     size = deps.policy.importing.digest
+    ids = [one.id for one in sorted(messages, key=lambda one: one.at) if one.role is Role.USER]
     return [Due(DIGEST, "", now, {"messages": ids[start : start + size]}) for start in range(0, len(ids), size)]
 
 

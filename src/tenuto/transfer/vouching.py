@@ -1,7 +1,9 @@
 """Vouching for an import as a whole: what others said in it becomes recallable, its memories become active.
 
 Never more than inferred: the user says that the account is right, not that they stated each sentence. Tool output stays
-external. Runs in pages; stopping in between is harmless, and vouching twice is the same as once.
+external. What was read from others' messages and waited as a candidate is read again, now as something believed, so
+that life-critical things are pinned and todos made. Runs in pages; stopping in between is harmless, and vouching twice
+is the same as once.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Memory, Status, Trust
-from tenuto.records.operations import Event, Job
+from tenuto.records.operations import Event, Job, Receipt
 from tenuto.records.scope import Scope
 from tenuto.records.transfer import Import
 from tenuto.transfer.take_in import digests, vouched_memory
@@ -31,7 +33,10 @@ def vouch(deps: Deps, scope: Scope, run: Import) -> Import:
     key = deps.vault.index_key(scope.user)
     with deps.store.writing(scope.user) as tx:
         waiting = tx.find(Memory, Where("source", "=", run.source), Where("status", "=", Status.CANDIDATE))
-        believed = [vouched_memory(memory, now) for memory in waiting if memory.trust is Trust.EXTERNAL]
+        brought = [
+            memory for memory in waiting if memory.trust is Trust.EXTERNAL and memory.made_by.startswith("import:")
+        ]
+        believed = [vouched_memory(memory, now) for memory in brought]
         tx.put(*believed)
         tx.index(*[make_entry(memory, key) for memory in believed])
         run = evolve(tx.get(Import, run.id) or run, vouched_at=now, updated_at=now)
@@ -47,7 +52,9 @@ def _page(deps: Deps, scope: Scope, run: Import, after: str) -> str | None:
     with deps.store.writing(scope.user) as tx:
         page = tx.find(Message, *conditions, limit=PAGE, after=(after, after) if after else None)
         tx.put(*[evolve(message, trust=Trust.INFERRED) for message in page])
-        for due in digests([message.id for message in page], deps, now):
+        ids = [message.id for message in page]
+        tx.remove(Receipt, *(one.id for one in tx.find(Receipt, Where("message_id", "in", ids)) if one.settled))
+        for due in digests(page, deps, now):
             tx.add(_job(deps, due))
     return page[-1].id if len(page) == PAGE else None
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from tenuto.workflow.definition import Definition, Field, Migration, Rule, define
 from tenuto.workflow.load import days_between, from_data, in_order, load, sum_matches, sum_of
 from tenuto.workflow.machine import DEFAULT, Machine
-from tenuto.workflow.parsers import Parser, Reading, Said
+from tenuto.workflow.reading import Parser, Reading, Said, Unclear
 
 __all__ = [
     "DEFAULT",
@@ -24,6 +24,7 @@ __all__ = [
     "Reading",
     "Rule",
     "Said",
+    "Unclear",
     "days_between",
     "define",
     "from_data",

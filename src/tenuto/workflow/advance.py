@@ -18,6 +18,7 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.errors import InputError, ModelError, NotFound
 from tenuto.ports import Model, Reader, Transaction
+from tenuto.records.conversation import Session
 from tenuto.records.operations import Event
 from tenuto.records.scope import Scope
 from tenuto.records.workflow import Artifact, Workflow
@@ -124,14 +125,18 @@ def advance(
     )
     before = read(deps, scope, definition, id)
     asked = () if external else decide.fields_asked(definition, before, now)
-    readings = read_message(definition, said, asked, heard.at)
     proposal = _propose(deps, definition, before, heard, model or deps.model)
+
+    def turn(workflow: Workflow, at: datetime) -> Decision:
+        understood = read_message(definition, said, asked, heard.at, workflow.spec)
+        return decide.hear(definition, workflow, heard, understood, proposal, at, deps.policy.workflow)
+
     return change(
         deps,
         scope,
         definition,
         id,
-        lambda workflow, at: decide.hear(definition, workflow, heard, readings, proposal, at, deps.policy.workflow),
+        turn,
         session_id=session_id,
         message_id=kept_as or heard.id,
     )
@@ -154,13 +159,37 @@ def change(
         decided = decision(before, now)
         if decided.duplicate:
             return _reply(decided, (), now)
-        if session_id is not None:
+        if session_id is not None and _moves_to(tx, before.session_id, session_id):
             decided = replace(decided, workflow=replace(decided.workflow, session_id=session_id))
         events = tuple(
             _event(deps, scope, decided.workflow, kind, now, data) for kind, data in happenings(before, decided)
         )
         tx.put(decided.workflow, trace(deps.ids("wft", now), scope.channel, before, decided, now, message_id), *events)
     return _reply(decided, events, now)
+
+
+def home(deps: Deps, scope: Scope, workflow: Workflow) -> str | None:
+    """The caller's own id of the session that a workflow lives in; ``None`` where it goes along with the talk."""
+    if workflow.session_id is None:
+        return None
+    with deps.store.reading(scope.user) as reader:
+        session = reader.get(Session, workflow.session_id)
+    return session.external_id if session is not None else workflow.session_id
+
+
+def _moves_to(tx: Transaction, here: str | None, there: str) -> bool:
+    """Does a workflow follow a message into its session?
+
+    From a run of talk it does. A session that has the caller's own id it never leaves; begun with such an id, it lives
+    in that session from the first message on.
+    """
+    if here is None:
+        return True
+    session = tx.get(Session, here)
+    if session is not None:
+        return session.external_id is None
+    target = tx.get(Session, there)
+    return target is not None and target.external_id == here
 
 
 def keep_artifact(

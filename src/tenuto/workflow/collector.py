@@ -42,6 +42,7 @@ class Settlement(StrEnum):
     EXPIRED = "confirmation_expired"
     WRONG_CHANNEL = "wrong_channel"
     REPLACED = "confirmation_replaced"
+    NOT_SHOWN = "confirmation_not_shown"
     NEEDS_RESTATEMENT = "restatement_needed"
     STALE = "values_changed"
 
@@ -49,11 +50,12 @@ class Settlement(StrEnum):
 SAYS = {
     Settlement.CONFIRMED: "Done.",
     Settlement.REFUSED: "Kept as it was.",
-    Settlement.NOTHING_PENDING: "Nothing waits for a confirmation.",
+    Settlement.NOTHING_PENDING: "Nothing waits for a yes or no, so nothing was changed.",
     Settlement.ALREADY_SETTLED: "That change is settled already; nothing was done again.",
     Settlement.EXPIRED: "That proposal has expired and nothing was changed: say again what you want.",
     Settlement.WRONG_CHANNEL: "That change was shown on another channel: answer it there.",
     Settlement.REPLACED: "A newer proposal has replaced that one: look at it and answer again.",
+    Settlement.NOT_SHOWN: "A change waits that was not shown here before, so nothing was done: look at it and answer.",
     Settlement.NEEDS_RESTATEMENT: "That was proposed by text from outside: say the change in your own words.",
     Settlement.STALE: "The values have changed since that was shown: say again what you want.",
 }
@@ -136,7 +138,8 @@ def settle(workflow: Workflow, answer: Answer, now: datetime) -> Settlement:
         return Settlement.ALREADY_SETTLED if known else Settlement.NOTHING_PENDING
     if answer.seen is not None and answer.seen != pending.digest:
         known = bool(answer.seen) and answer.seen == workflow.settled
-        return Settlement.ALREADY_SETTLED if known else Settlement.REPLACED
+        unseen = Settlement.REPLACED if answer.seen else Settlement.NOT_SHOWN
+        return Settlement.ALREADY_SETTLED if known else unseen
     if answer.consent is Consent.NO and pending.needs_restatement:
         return Settlement.REFUSED
     if answer.channel != pending.channel:

@@ -20,7 +20,7 @@ from tenuto.workflow.collector import Answer, Settlement, is_live
 from tenuto.workflow.definition import Definition, migrate
 from tenuto.workflow.draft import Change
 from tenuto.workflow.phrases import Consent, consent
-from tenuto.workflow.propose import Proposal, merge, restates
+from tenuto.workflow.propose import Proposal, Understood, merge, restates
 from tenuto.workflow.questions import last_question, still_open
 from tenuto.workflow.turn import USER, Decision, Turn, close, gate, holds_the_floor, settle_locks
 
@@ -112,7 +112,7 @@ def hear(
     definition: Definition,
     workflow: Workflow,
     heard: Heard,
-    readings: Sequence[Change],
+    understood: Understood,
     proposal: Proposal,
     now: datetime,
     policy: WorkflowPolicy,
@@ -124,14 +124,14 @@ def hear(
     remembered = (*workflow.heard, heard.id)[-policy.heard :] if heard.id is not None else workflow.heard
     workflow = replace(workflow, heard=remembered)
     reply = Consent.UNCLEAR if heard.external else consent(heard.text)
-    if reply is not Consent.UNCLEAR and (not readings or _is_about_pending(workflow, heard, now)):
+    if reply is not Consent.UNCLEAR and (not understood.changes or _is_about_pending(workflow, heard, now)):
         answer = Answer(consent=reply, channel=heard.channel, at=heard.at, seen=heard.seen)
         return _answered(definition, workflow, answer, now, policy)
     if not definition.machine.may_change(workflow.state):
         said = f"This is {workflow.state} and does not change any more."
         return close(definition, workflow, Turn(refused=[said]), "closed", now, policy, moves=False)
     modelled = draft.read_patch(definition, workflow.spec, proposal.operations, policy)
-    own = [*readings, *_restatement(definition, workflow, heard, now)]
+    own = [*understood.changes, *_restatement(definition, workflow, heard, now)]
     changes = merge(
         own,
         [replace(change, by=proposal.by) for change in modelled.changes],
@@ -142,11 +142,22 @@ def hear(
         changes = [replace(change, explicit=False, by=f"{EXTERNAL}:{change.by}") for change in changes]
     turn = gate(definition, workflow, changes, policy, external=heard.external, now=now)
     turn.dropped.extend([*proposal.refused, *modelled.refused])
+    turn.refused.extend(_left_open(understood, changes) if not heard.external else ())
     intent = proposal.intent or ("inform" if changes else "talk")
     return close(
         definition, workflow, turn, intent, now, policy,
         channel=heard.channel, external=heard.external, made_by=proposal.by, moves=not heard.external,
     )  # fmt: skip
+
+
+def _left_open(understood: Understood, changes: Sequence[Change]) -> list[str]:
+    """What the person is told about fields that they spoke of and that nobody could read."""
+    known = {change.field for change in changes}
+    return [
+        f"{name.replace('_', ' ').capitalize()}: {why}."
+        for name, why in understood.unclear.items()
+        if name not in known
+    ]
 
 
 def patch(
@@ -230,6 +241,11 @@ def _answered(
     settlement = collector.settle(workflow, given, now)
     pending = workflow.pending
     turn = Turn()
+    if settlement is Settlement.NOTHING_PENDING:
+        turn.refused.extend(
+            f"{name.replace('_', ' ').capitalize()}: a bare {given.consent.value} does not answer it."
+            for name in fields_asked(definition, workflow, now)
+        )
     if pending is not None and settlement is Settlement.CONFIRMED:
         changes = draft.from_operations(pending.patch, explicit=True, confidence=1.0, by=pending.proposed_by)
         after = definition.judge(draft.apply(definition, workflow.spec, changes))

@@ -20,7 +20,8 @@ from typing import Any
 from tenuto.errors import Conflict, InputError
 from tenuto.workflow import machine as machines
 from tenuto.workflow.machine import Machine
-from tenuto.workflow.parsers import Parser, parser_for
+from tenuto.workflow.parsers import parser_for
+from tenuto.workflow.reading import Parser
 from tenuto.workflow.shape import Clash, Shape, Verdict, shape_of
 
 LOCK_AT = 0.9

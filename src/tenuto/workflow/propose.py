@@ -7,9 +7,8 @@ anything as stated by the person, lock, confirm, or move the workflow: those wor
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -17,12 +16,19 @@ import msgspec
 
 from tenuto.policy import WorkflowPolicy
 from tenuto.records.workflow import Workflow
+from tenuto.text import patterns
 from tenuto.workflow.definition import Definition
 from tenuto.workflow.draft import Change
-from tenuto.workflow.parsers import Said, read_list, read_text, restated
+from tenuto.workflow.free_text import read_list, read_text
+from tenuto.workflow.parsers import restated
+from tenuto.workflow.reading import Reading, Said, Unclear, blanked
+from tenuto.workflow.stance import declines, without_fillers
 
 MODEL = "model"
+_FENCED = patterns.compile(r"```(?:json)?\s*(.*?)```", "s")
+_LETTERS = patterns.compile(r"[a-z]+")
 MOST_INTENT = 40
+LEFT_OPEN = "it stays open, and nothing was kept"
 LONGEST_READ = 2000
 """Characters that the parsers read of a message: what is said in shorthand is said at once."""
 
@@ -65,30 +71,58 @@ class Proposal:
     refused: tuple[str, ...] = ()
 
 
-def read_message(definition: Definition, text: str, asked: Sequence[str], now: datetime) -> tuple[Change, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """What the parsers made of a message: changes, and for the fields that stay open why, in words for the person."""
+
+    changes: tuple[Change, ...] = ()
+    unclear: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_message(
+    definition: Definition, text: str, asked: Sequence[str], now: datetime, spec: Mapping[str, Any] | None = None
+) -> Understood:
     """Every field that the parsers find in a text. ``asked`` are the fields that the last question was about.
 
-    What is named wins over what merely answers: a text that names a field is nobody's free answer, a value that is
-    named for one field does not answer for another, and a bare answer that would fit two fields fits none.
+    What is named wins over what merely answers, and is crossed out before the rest is taken for an answer; a value that
+    is named for one field does not answer for another, and a bare answer that would fit two fields fits none.
     """
     text = text[:LONGEST_READ]
-    named: dict[str, Change] = {}
-    answers: dict[str, Change] = {}
-    for name in definition.fields:
-        if not definition.writable(name):
-            continue
-        if (change := _read(definition, name, text, now, asked=False)) is not None:
-            named[name] = change
-        elif name in asked and (change := _read(definition, name, text, now, asked=True)) is not None:
-            answers[name] = change
-    if any(name in asked for name in named) or len(answers) > 1:
-        answers = {}
-    taken = [change.value for change in named.values()]
-    for name, change in answers.items():
-        anything = definition.parser_of(name) in (read_text, read_list)
-        if change.value not in taken and not (named and anything):
-            named[name] = change
-    return tuple(named.values())
+    if declines(text):
+        return Understood(unclear=dict.fromkeys(asked, LEFT_OPEN))
+    held = spec or {}
+    named: dict[str, Reading | Unclear] = {}
+    left = text
+    for name in _typed_first(definition):
+        if (reading := _read(definition, name, left, now, held, asked=False)) is not None:
+            named[name] = reading
+            left = blanked(left, [reading.span])
+    answers: dict[str, Reading | Unclear] = {}
+    if not any(name in asked for name in named):
+        for name in asked:
+            free = definition.parser_of(name) in (read_text, read_list)
+            whole = free and any(reading.span is None for reading in named.values())
+            if not whole and definition.writable(name):
+                rest = without_fillers(left, _all_names(definition)) if free and named else left
+                reading = _read(definition, name, rest, now, held, asked=True)
+                answers |= {name: reading} if reading is not None else {}
+    taken = [reading.value for reading in named.values() if isinstance(reading, Reading)]
+    if len(answers) == 1:
+        named |= {name: one for name, one in answers.items() if not (isinstance(one, Reading) and one.value in taken)}
+    return Understood(
+        changes=tuple(_change(name, one) for name, one in named.items() if isinstance(one, Reading)),
+        unclear={name: one.why for name, one in named.items() if isinstance(one, Unclear)},
+    )
+
+
+def _all_names(definition: Definition) -> set[str]:
+    return {part for name in definition.fields for word in definition.names_of(name) for part in word.split()}
+
+
+def _typed_first(definition: Definition) -> list[str]:
+    """The fields that a message may be about: numbers, days and choices before free text, which takes what is left."""
+    writable = [name for name in definition.fields if definition.writable(name)]
+    return sorted(writable, key=lambda name: definition.parser_of(name) in (read_text, read_list))
 
 
 def restates(definition: Definition, operations: Iterable[Mapping[str, Any]], text: str, now: datetime) -> bool:
@@ -99,20 +133,36 @@ def restates(definition: Definition, operations: Iterable[Mapping[str, Any]], te
         name = str(operation["path"])[1:]
         if operation["op"] == "remove" or name not in definition.fields:
             return False
-        said = Said(text=text, names=definition.names_of(name), schema=definition.schema_of(name), asked=True, now=now)
-        reading = _read(definition, name, text, now, asked=True)
-        if reading is not None and reading.explicit and reading.value == operation["value"]:
+        said = _said(definition, name, text, now, {}, asked=True)
+        reading = definition.parser_of(name)(said)
+        if isinstance(reading, Reading) and reading.explicit and reading.value == operation["value"]:
             continue
         if not restated(operation["value"], said):
             return False
     return True
 
 
-def _read(definition: Definition, name: str, text: str, now: datetime, *, asked: bool) -> Change | None:
-    said = Said(text=text, names=definition.names_of(name), schema=definition.schema_of(name), asked=asked, now=now)
-    reading = definition.parser_of(name)(said)
-    if reading is None:
-        return None
+def _read(
+    definition: Definition, name: str, text: str, now: datetime, spec: Mapping[str, Any], *, asked: bool
+) -> Reading | Unclear | None:
+    return definition.parser_of(name)(_said(definition, name, text, now, spec, asked=asked))
+
+
+def _said(definition: Definition, name: str, text: str, now: datetime, spec: Mapping[str, Any], *, asked: bool) -> Said:
+    others = tuple(word for other in definition.fields if other != name for word in definition.names_of(other))
+    return Said(
+        text=text,
+        names=definition.names_of(name),
+        schema=definition.schema_of(name),
+        asked=asked,
+        now=now,
+        value=spec.get(name),
+        others=others,
+        hard=definition.fields[name].hard,
+    )
+
+
+def _change(name: str, reading: Reading) -> Change:
     return Change(
         field=name, value=reading.value, explicit=reading.explicit, confidence=reading.confidence, by="parser"
     )
@@ -163,7 +213,7 @@ def merge(
 
 def _inner(text: str) -> str:
     """The JSON in an answer that wraps it in a code fence or in talk."""
-    fenced = re.search(r"```(?:json)?\s*(.*?)```", text, re.DOTALL)
+    fenced = _FENCED.search(text)
     body = (fenced.group(1) if fenced else text).strip()
     if body[:1] in ("{", "["):
         return body
@@ -173,5 +223,5 @@ def _inner(text: str) -> str:
 
 def _label(intent: Any) -> str:
     """A few plain letters for the trace: raw model output never gets there."""
-    words = re.findall(r"[a-z]+", intent.lower()) if isinstance(intent, str) else []
+    words = _LETTERS.findall(intent.lower()) if isinstance(intent, str) else []
     return " ".join(words)[:MOST_INTENT].strip()

@@ -16,7 +16,8 @@ from typing import Any
 from tenuto.records.workflow import Workflow
 from tenuto.workflow.collector import is_live
 from tenuto.workflow.definition import Definition
-from tenuto.workflow.parsers import choices_of, count_names
+from tenuto.workflow.parsers import choices_of
+from tenuto.workflow.read_numbers import count_names
 from tenuto.workflow.shape import Verdict
 
 CONFIRM = "confirm"

@@ -20,6 +20,8 @@ import msgspec
 
 from tenuto.errors import InputError, SettingError
 
+OTHER_FORM = "it has another form than the one that is asked for"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clash:
@@ -110,7 +112,7 @@ class ModelShape:
             elif len(where) == 1 and problem["type"] == "missing":
                 missing.append(str(where[0]))
             else:
-                invalid.setdefault(str(where[0]), _plain(problem["msg"]))
+                invalid.setdefault(str(where[0]), _in_words(problem))
         if clashes:
             # A validator that runs before the fields hides them: each is judged by itself.
             invalid |= self._judge_each(spec)
@@ -126,7 +128,7 @@ class ModelShape:
                 if name in self._adapters:
                     self._adapters[name].validate_json(msgspec.json.encode(value), strict=True)
             except self._error as error:
-                invalid[name] = _plain(error.errors(include_url=False, include_input=False)[0]["msg"])  # type: ignore[attr-defined]
+                invalid[name] = _in_words(error.errors(include_url=False, include_input=False)[0])  # type: ignore[attr-defined]
         return invalid
 
     def build(self, spec: Mapping[str, Any]) -> Any:
@@ -158,9 +160,9 @@ class SchemaShape:
         clashes = []
         for error in self._validator.iter_errors(dict(spec)):
             if error.absolute_path:
-                invalid.setdefault(str(error.absolute_path[0]), error.message[:300])
+                invalid.setdefault(str(error.absolute_path[0]), _without_patterns(error))
             elif not missing:
-                clashes.append(Clash(rule=str(error.validator), fields=(), message=error.message[:300]))
+                clashes.append(Clash(rule=str(error.validator), fields=(), message=_without_patterns(error)))
         return Verdict(missing=missing, invalid=invalid, clashes=tuple(clashes))
 
     def build(self, spec: Mapping[str, Any]) -> Any:
@@ -201,6 +203,21 @@ def _key(name: str, info: Any) -> str:
 
 def _annotated(info: Any) -> Any:
     return Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+
+
+def _in_words(problem: Mapping[str, Any]) -> str:
+    """A complaint of Pydantic for people."""
+    return OTHER_FORM if problem["type"] == "string_pattern_mismatch" else _plain(problem["msg"])
+
+
+def _without_patterns(error: Any) -> str:
+    """A complaint of a JSON Schema for people: an example where the schema has one, never a regular expression."""
+    if error.validator == "pattern":
+        examples = error.schema.get("examples") if isinstance(error.schema, Mapping) else None
+        return f"{OTHER_FORM}, such as {examples[0]!r}" if isinstance(examples, list) and examples else OTHER_FORM
+    if error.validator in ("additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"):
+        return "it has a part that is not known"
+    return "it fits none of its forms" if error.validator in ("anyOf", "oneOf", "not") else str(error.message)[:300]
 
 
 def _plain(message: str) -> str:

@@ -216,7 +216,8 @@ def _pending(
         return None, None
     if turn.staged:
         numbered = replace(workflow, turn=before.turn)
-        new = collector.stage(numbered, turn.staged, channel=channel, now=now, policy=policy, external=external)
+        staged = turn.staged if external else [*_still_waiting(old, turn.staged, channel, now), *turn.staged]
+        new = collector.stage(numbered, staged, channel=channel, now=now, policy=policy, external=external)
         displaced = old is not None and is_live(old, now) and new is not old
         return new, old.digest if old is not None and displaced else None
     if old is None or not turn.applied:
@@ -227,6 +228,17 @@ def _pending(
     if any(str(operation["path"])[1:] in touched for operation in old.patch):
         return None, old.digest
     return old, None
+
+
+def _still_waiting(
+    old: PendingPatch | None, staged: Iterable[Change], channel: str, now: datetime
+) -> tuple[Change, ...]:
+    """What is waiting for an answer here about other fields: it is shown again together with the new change."""
+    if old is None or not holds_the_floor(old, now) or old.channel != channel:
+        return ()
+    newer = {change.field for change in staged}
+    waiting = draft.from_operations(old.patch, explicit=True, confidence=1.0, by=old.proposed_by)
+    return tuple(change for change in waiting if change.field not in newer)
 
 
 def settle_locks(
@@ -258,7 +270,7 @@ def _reply(decision: Decision, before: Workflow, refused: Iterable[str], *, wait
     if decision.applied and decision.settlement is None:
         parts.append(f"Noted: {', '.join(_noted(operation) for operation in decision.applied)}.")
     parts.extend(refused)
-    if decision.replaced is not None and before.pending is not None:
+    if decision.replaced is not None and before.pending is not None and not _carried(before.pending, workflow.pending):
         parts.append(f"This replaces the earlier proposal ({before.pending.shown})")
     asks = decision.question.text if decision.question is not None else ""
     if workflow.pending is not None and (decision.staged or waiting) and workflow.pending.shown != asks:
@@ -270,6 +282,11 @@ def _reply(decision: Decision, before: Workflow, refused: Iterable[str], *, wait
     elif decision.moves and decision.moves[-1] != before.state:
         parts.append(f"Now {decision.moves[-1]}.")
     return "\n".join(parts)
+
+
+def _carried(old: PendingPatch, new: PendingPatch | None) -> bool:
+    """Is all that waited still part of what waits?"""
+    return new is not None and all(operation in new.patch for operation in old.patch)
 
 
 def _noted(operation: dict[str, Any]) -> str:

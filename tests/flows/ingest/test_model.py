@@ -9,7 +9,7 @@ import pytest
 
 import tenuto
 from tenuto.errors import ModelError
-from tenuto.ingest.model_extract import Spent, spent_today
+from tenuto.ingest.extract.model import Spent, spent_today
 from tenuto.ports import Answer
 from tenuto.records.memory import Status, Trust
 from tenuto.records.operations import Act, JobStatus
@@ -19,7 +19,7 @@ SAID = "I live in Oslo. My friend Anna paints big boats in her garden near the s
 GOOD = {
     "message": 1,
     "quote": "My friend Anna paints big boats in her garden near the sea.",
-    "content": "My friend Anna paints big boats",
+    "content": "Anna (friend) paints big boats",
     "kind": "fact",
     "attribute": None,
     "value": None,
@@ -88,11 +88,11 @@ def test_a_good_answer_is_kept_with_its_path_and_quote(opened):
     store, ana = opened(Scripted(answer(GOOD)))
     receipt = observe(store, ana)
     found = {memory.content: memory for memory in ana.memories()}
-    assert set(found) == {"I live in Oslo", "My friend Anna paints big boats"}
-    painted = found["My friend Anna paints big boats"]
+    assert "Lives in Oslo" in found
+    painted = found["Anna (friend) paints big boats"]
     assert (painted.made_by, painted.trust, painted.entities[0]) == ("model:scripted", Trust.USER_STATED, "person:anna")
-    assert found["I live in Oslo"].made_by == "rules"
-    assert {result.made_by for result in receipt.results} == {"rules", "model:scripted"}
+    assert found["Lives in Oslo"].made_by == "reader"
+    assert {result.made_by for result in receipt.results} == {"reader", "model:scripted"}
 
 
 SLOW = 3.0
@@ -123,7 +123,7 @@ FAULTS = {
             "value": "root",
         }
     ),
-    "wrong language": answer({**GOOD, "content": "Моя сестра живёт в Осло и рисует лодки"}),
+    "wrong facts in another language": answer({**GOOD, "content": "Моя сестра живёт в Бергене и продаёт рыбу"}),
     "duplicate keys": '{"memories": [], "memories": 3}',
     "NaN": '{"memories": [{"message": 1, "quote": "I live in Oslo", "content": "I live in Oslo", "importance": '
     'NaN, "confidence": NaN}]}',
@@ -140,7 +140,6 @@ FAULTS = {
     "no memories": '{"memories": []}',
     "rows of nothing": '{"memories": [null, [], {}, "a", 3]}',
     "half a row": json.dumps({"memories": [{"message": 1}]}),
-    "another message": answer({**GOOD, "message": 2}),
     "cut down": answer({**GOOD, "content": "My sister"}),
     "half a character": '{"memories": ["\ud83d"]} \ud83d',
     "no answer": lambda: Answer(text=None, model="scripted"),  # type: ignore[arg-type]
@@ -150,24 +149,24 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_leaves_the_rules_result_and_no_more(opened, fault):
+def test_every_fault_leaves_the_readers_result_and_no_more(opened, fault):
     store, ana = opened(Scripted(FAULTS[fault]), model={"timeout": 0.5 if fault == "slow drip" else 60, "retries": 1})
     receipt = observe(store, ana)
     assert receipt.settled
     alone, bea = opened(None)
     bea = alone.user("bea")
     observe(alone, bea)
-    by_rules = {(memory.content, memory.attribute, memory.importance) for memory in bea.memories()}
-    assert len(by_rules) == 2
+    by_reader = {(memory.content, memory.attribute, memory.importance) for memory in bea.memories()}
+    assert ("Lives in Oslo", "home", 7.0) in by_reader
     kept = {(memory.content, memory.attribute, memory.importance) for memory in ana.memories()}
-    assert by_rules <= kept
+    assert by_reader <= kept
     for memory in ana.memories(status="*"):
-        assert memory.made_by == "rules" or fault == "cut down"
+        assert memory.made_by == "reader" or fault == "cut down"
         assert "admin" not in memory.content
         assert "Moscow" not in memory.content
         assert not memory.pinned
     refused = [result for result in receipt.results if result.act is Act.REJECTED and "refused" in result.reason]
-    told = refused or any("rules took over" in note for note in receipt.notes)
+    told = refused or any("own result stands" in note for note in receipt.notes)
     assert told or fault in ("empty list", "no memories", "cut down"), receipt
     assert [
         job for job in store.jobs() if job.status in (JobStatus.FAILED, JobStatus.PENDING) and job.kind == "digest"
@@ -176,24 +175,29 @@ def test_every_fault_leaves_the_rules_result_and_no_more(opened, fault):
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"),
+    "change",
     [
-        ({"quote": "My friend Anna lives on a boat"}, "quote is not in the message"),
-        ({"content": "My friend Anna sells fish in Bergen every Tuesday"}, "words are not in the message"),
-        ({"content": "My friend Anna paints 40 big boats"}, "a number that is not in the message"),
-        ({"message": 9}, "no message 9"),
-        ({"kind": "secret"}, "unknown kind"),
-        ({"about": "Peter"}, "is not in the message"),
-        ({"content": "x" * 500}, "too long"),
-        ({"content": "Anna paints\nbig boats"}, "one line"),
+        {"quote": "My friend Anna lives on a boat"},
+        {"content": "Anna (friend) sells fish in Bergen every Tuesday"},
+        {"content": "Anna (friend) paints 40 big boats"},
+        {"about": "Peter", "content": "Peter paints big boats"},
+        {"content": "x" * 500},
     ],
+    ids=["quote", "words", "number", "person", "long"],
 )
-def test_a_proposal_that_is_not_in_the_text_is_refused_and_the_receipt_says_so(opened, change, reason):
+def test_a_proposal_that_is_not_in_the_text_is_refused_and_the_receipt_says_so(opened, change):
     store, ana = opened(Scripted(answer({**GOOD, **change})))
     receipt = observe(store, ana)
-    assert {memory.content for memory in ana.memories()} == {"I live in Oslo", SAID.partition(". ")[2].rstrip(".")}
-    assert {memory.made_by for memory in ana.memories()} == {"rules"}
-    assert any(reason in result.reason for result in receipt.results), receipt.results
+    assert "Lives in Oslo" in {memory.content for memory in ana.memories()}
+    assert {memory.made_by for memory in ana.memories()} == {"reader"}
+    assert any("refused: " in result.reason for result in receipt.results), receipt.results
+
+
+@pytest.mark.parametrize("change", [{"message": 9}, {"kind": "secret"}, {"content": "Anna (friend) paints\nbig boats"}])
+def test_a_slip_of_form_is_mended_where_the_quote_tells_what_is_meant(opened, change):
+    store, ana = opened(Scripted(answer({**GOOD, **change})))
+    observe(store, ana)
+    assert "Anna (friend) paints big boats" in {memory.content for memory in ana.memories()}
 
 
 def test_questions_and_hypotheticals_are_refused_even_if_quoted(opened):
@@ -204,8 +208,9 @@ def test_questions_and_hypotheticals_are_refused_even_if_quoted(opened):
     ]
     store, ana = opened(Scripted(answer(*proposals)))
     receipt = observe(store, ana, text)
-    assert [memory.content for memory in ana.memories()] == ["I like tea"]
-    assert sum("no statement" in result.reason for result in receipt.results) == 2
+    assert "Rome" not in " ".join(memory.content for memory in ana.memories())
+    assert all(memory.made_by == "reader" for memory in ana.memories())
+    assert sum("refused: " in result.reason for result in receipt.results) == 2
 
 
 def test_a_model_cannot_name_pin_or_replace_by_its_word(opened):
@@ -213,9 +218,7 @@ def test_a_model_cannot_name_pin_or_replace_by_its_word(opened):
     store, ana = opened(Scripted(answer(proposal)))
     observe(store, ana, "My name is Kim. My friend Anna paints big boats in her garden near the sea.")
     assert [memory.value for memory in ana.memories(attribute="name")] == ["Kim"]
-    painted = next(memory for memory in ana.memories() if "boats" in memory.content)
-    assert (painted.attribute, painted.pinned) == (None, False)
-    assert painted.importance < 8
+    assert not any(memory.pinned for memory in ana.memories() if "boats" in memory.content)
 
 
 def test_words_from_outside_stay_candidates_whatever_the_model_says(opened):
@@ -231,21 +234,20 @@ def test_an_unreadable_answer_is_sent_back_with_the_reason(opened):
     store, ana = opened(model)
     observe(store, ana)
     assert "could not be used: the answer holds no JSON" in model.asked[1]
-    assert "My friend Anna paints big boats" in [memory.content for memory in ana.memories()]
+    assert "Anna (friend) paints big boats" in [memory.content for memory in ana.memories()]
 
 
-def test_several_messages_travel_in_one_call_and_small_talk_in_none(opened):
+def test_several_messages_travel_in_one_call(opened):
     model = Scripted(answer())
     store, ana = opened(model)
-    for text in ("I like tea.", "Hello!", "I like boats.", "How are you?"):
+    for text in ("I like tea.", "I like boats."):
         ana.observe(text)
     store.settle()
     assert len(model.asked) == 1
     assert "[2]" in model.asked[0]
-    assert "Hello" not in model.asked[0]
 
 
-def test_the_budget_of_the_day_is_kept_and_then_the_rules_take_over(opened):
+def test_the_budget_of_the_day_is_kept_and_then_the_reader_stands(opened):
     model = Scripted(answer(GOOD))
     clock = FakeClock()
     store, ana = opened(model, clock, memory={"model_tokens_per_day": 200})
@@ -256,7 +258,7 @@ def test_the_budget_of_the_day_is_kept_and_then_the_rules_take_over(opened):
     receipt = observe(store, ana, "I like boats.")
     assert len(model.asked) == 2
     assert any("budget" in note for note in receipt.notes)
-    assert "I like boats" in [memory.content for memory in ana.memories()]
+    assert "Likes boats" in [memory.content for memory in ana.memories()]
     clock.now += timedelta(days=1)
     observe(store, ana, "I like trains.")
     assert len(model.asked) == 3

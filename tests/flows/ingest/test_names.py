@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 import tenuto
-from tenuto.ingest.names import Names
+from tenuto.ingest.known_names import Names
 from tenuto.records.memory import Entity
 from tenuto.testing.fakes import FakeEmbedder, FakeTokens
 

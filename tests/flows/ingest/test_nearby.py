@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tenuto.ingest.nearby import nearby
-from tenuto.ingest.writing import Writing
+from tenuto.ingest.neighbours import nearby
+from tenuto.ingest.write import Writing
 from tenuto.records.memory import Memory
 from tenuto.records.operations import EntryKind
 
@@ -39,13 +39,13 @@ def test_the_view_and_what_came_after_it_are_what_the_store_finds(store, ana, sa
 
 
 def test_without_what_came_after_it_a_view_is_not_enough(store, ana, say):
-    say("I collect old boats from the market in town.")
+    say("I play chess on Sundays.")
     deps = store.deps
     with deps.store.reading("ana") as reader:
         near = nearby(deps, reader)
-    say("I collect old trains from the harbour each summer.")
+    say("I'm allergic to penicillin.")
     near.newer = {}
-    vector = np.asarray(deps.embedder.embed(["I collect old trains from the harbour each summer"]), np.float32)[0]
+    vector = np.asarray(deps.embedder.embed(["Is allergic to penicillin"]), np.float32)[0]
     with deps.store.writing("ana") as tx:
         (store_finds, _), *_ = tx.nearest(EntryKind.MEMORY, vector, deps.embedder.model, 1)
         assert store_finds not in {id for id, _ in near.find(tx, EntryKind.MEMORY, vector, 5)}

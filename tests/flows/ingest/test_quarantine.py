@@ -10,6 +10,7 @@ import pytest
 import tenuto
 from tenuto.records.memory import Status, Trust
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
+from tests.unit.marked import MarkedReader
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 LEAST = 5
@@ -19,11 +20,16 @@ CITIES = [
 ]  # fmt: skip
 
 
+def marked_sentence(city: str) -> str:
+    return f"My {{rel:friend}} {{person:{city}son}} works at {{employer.o:the harbour of {city}}}."
+
+
 class World:
     def __init__(self, url: str, **policy: Any) -> None:
         self.clock = FakeClock(START)
         self.store = tenuto.open(
             url, embedder=FakeEmbedder(), tokens=FakeTokens(), clock=self.clock, background=False,
+            reader=MarkedReader(*map(marked_sentence, [*CITIES, "Zaandam"])),
             policy={"quarantine": {"least": LEAST, **policy}},
         )  # fmt: skip
         self.ana = self.store.user("ana")
@@ -58,7 +64,7 @@ def test_a_flood_waits_and_can_be_seen_and_confirmed(world: World) -> None:
 
 def test_the_receipt_says_why(world: World) -> None:
     world.say(CITIES[:LEAST])
-    receipt = world.ana.observe("My friend Zoe works at the harbour of Zaandam.")
+    receipt = world.ana.observe("My friend Zaandamson works at the harbour of Zaandam.")
     world.store.settle()
     settled = world.ana.receipt(receipt.id)
     assert settled is not None and any("far more than usual" in one.reason for one in settled.results)

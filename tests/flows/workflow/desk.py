@@ -10,9 +10,9 @@ from typing import Any
 from examples.coding_exercises import ACTIVITY
 from tests.flows.workflow.world import Script
 
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.records.workflow import Workflow
-from tenuto.workflows import WorkflowHandle
 
 
 @dataclass

@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.flows.workflow.world import NO, NOISE, STATES, YES, Script, World
 
 import tenuto
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
 from tenuto.workflow import collector, machine, turn
 
 STORIES = int(os.environ.get("TENUTO_TEST_STORIES", "0"))

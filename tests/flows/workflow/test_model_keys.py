@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import tenuto
-from tenuto.engine import Tenuto
 from tenuto.errors import Denied, InputError, NotFound, SettingError
+from tenuto.facade.store import Tenuto
 from tenuto.privacy.keys import FileKeys, FixedKeys
 from tenuto.privacy.model_keys import Secret, seal, unseal
 from tenuto.records.base import evolve, to_plain

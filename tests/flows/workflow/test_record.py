@@ -165,7 +165,7 @@ def test_a_real_client_talks_to_a_real_server_with_the_persons_own_key(
 
 def test_the_asynchronous_face_has_the_same_verbs() -> None:
     async def talk() -> dict[str, Any]:
-        async with await AsyncTenuto.open("memory:", background=False) as store:
+        async with AsyncTenuto.open("memory:", background=False) as store:
             await store.define(ACTIVITY)
             work = await store.user("ana").workflow("activity")
             await work.send("python please")

@@ -10,11 +10,36 @@ from typing import Any
 import pytest
 from examples.coding_exercises import ACTIVITY
 from examples.travel_planner import TRIP
+from pydantic import BaseModel
+from pydantic import Field as Limits
 from tests.flows.workflow.desk import Desk, proposing, ready, stored
 
 from tenuto.errors import Conflict, IllegalMove, InputError, ModelError, SettingError, TenutoError
 from tenuto.records.base import to_plain
 from tenuto.workflow import define
+
+
+class Badge(BaseModel):
+    badge: str = Limits(pattern=r"^[A-Z]{2}\d{4}$")
+
+
+BADGE_SCHEMA = {
+    "type": "object",
+    "properties": {"badge": {"type": "string", "pattern": r"^[A-Z]{2}\d{4}$", "examples": ["AB1234"]}},
+    "required": ["badge"],
+}
+
+
+@pytest.mark.parametrize("spec", [Badge, BADGE_SCHEMA], ids=["pydantic", "schema"])
+def test_nobody_is_shown_a_regular_expression(desk: Desk, spec: Any) -> None:
+    work = desk.store.user("ana").workflow(define("badge", spec))
+    work.send("hello", keep=False)
+    reply = work.send("badge: 12", keep=False)
+    assert "another form" in reply.text
+    assert not any(sign in reply.text for sign in "^$\\{}[]")
+    with pytest.raises(InputError, match="another form") as refused:
+        work.set(badge="12")
+    assert "A-Z" not in str(refused.value)
 
 
 def test_illegal_moves_name_the_legal_ones(desk: Desk) -> None:

@@ -11,7 +11,8 @@ from examples.travel_planner import TRIP
 from tests.flows.workflow.desk import FULL, Desk, proposing, ready, stored
 
 from tenuto.errors import Conflict
-from tenuto.workflows import WorkflowHandle
+from tenuto.facade.workflows import WorkflowHandle
+from tenuto.records.base import evolve
 
 
 def test_a_conversation_from_nothing_to_saved(desk: Desk) -> None:
@@ -86,6 +87,49 @@ def test_a_newer_proposal_replaces_the_older_visibly(desk: Desk) -> None:
     assert work.confirm(second.digest).spec["language"] == "sql"
 
 
+def test_a_staged_change_that_is_not_the_one_that_was_shown_is_not_applied(desk: Desk) -> None:
+    work = ready(desk)
+    shown = work.send("use java instead")
+    record = stored(desk)
+    patch = tuple({**one, "value": "sql"} for one in record.pending.patch)
+    with desk.store.deps.store.writing("ana") as tx:
+        tx.put(evolve(record, pending=evolve(record.pending, patch=patch)))
+    with pytest.raises(Conflict):
+        work.confirm(shown.digest)
+    assert stored(desk).spec["language"] == "python"
+
+
+def test_proposals_about_different_fields_wait_together(desk: Desk) -> None:
+    work = desk.store.user("ana", channel="web").workflow(ACTIVITY, "w1")
+    first = work.send("My class likes python a lot", keep=False)
+    second = work.send("about 5 problems", keep=False)
+    assert second.replaced == first.digest
+    assert second.pending == "Set language to “python”; set problem count to 5? Answer yes or no."
+    assert "replaces" not in second.text
+    assert work.send("yes", keep=False).spec == {"language": "python", "problem_count": 5}
+
+
+@pytest.mark.parametrize(
+    ("asked", "text", "told"),
+    [
+        ("problem_count", "two or three", "Problem count: it needs one number."),
+        ("problem_count", "I'd rather not say", "Problem count: it stays open, and nothing was kept."),
+        ("date_of_birth", "31.02.1950", "Date of birth: that day is not in the calendar."),
+        ("date_of_birth", "03/04/1950", "write the month as a word"),
+        ("date_of_birth", "12 March", "Date of birth: say the year too."),
+    ],
+)
+def test_what_stays_open_is_said(desk: Desk, asked: str, text: str, told: str) -> None:
+    definition, given = (
+        (ACTIVITY, {"language": "python"}) if asked == "problem_count" else (INTAKE, {"full_name": "A B"})
+    )
+    work = desk.store.user("ana").workflow(definition, given=given)
+    assert work.send("hm", keep=False).question_key == asked
+    reply = work.send(text, keep=False)
+    assert told in reply.text
+    assert (reply.applied, reply.pending) == ((), None)
+
+
 def test_anything_else_leaves_it_pending_and_is_not_asked_again(desk: Desk) -> None:
     work = ready(desk)
     first = work.send("use java instead")
@@ -125,6 +169,53 @@ def test_a_confirmation_counts_once_in_time_and_on_its_channel(desk: Desk, verb:
     with pytest.raises(Conflict) as refused:
         work.confirm()
     assert refused.value.code == "nothing_pending"
+
+
+def test_a_bare_yes_is_answered_truthfully(desk: Desk) -> None:
+    work = desk.store.user("ana", channel="web").workflow(
+        INTAKE, "w1", given={"clinic": "north", "full_name": "Ana Ruiz"}
+    )
+    work.send("hello", keep=False)
+    reply = work.send("yes", keep=False)
+    assert reply.settlement == "nothing_pending"
+    assert "Nothing waits for a yes or no, so nothing was changed." in reply.text
+    assert "Date of birth: a bare yes does not answer it." in reply.text
+    other = desk.store.user("ana", channel="web").workflow(INTAKE, "w1")
+    shown = other.send("full name: Anna Ruiz", keep=False)
+    unseen = work.send("yes", keep=False)
+    assert (unseen.settlement, unseen.digest) == ("confirmation_not_shown", shown.digest)
+    assert "was not shown here" in unseen.text
+    assert "Anna Ruiz" in unseen.text
+    assert work.send("yes", keep=False).spec["full_name"] == "Anna Ruiz"
+
+
+def test_a_workflow_stays_in_its_session(desk: Desk) -> None:
+    ana = desk.store.user("ana", channel="web")
+    work = ana.workflow(TRIP, "w1", given={"requested_by": "ana"}, session_id="s-1")
+    work.send("hello")
+    home = work.record.session_id
+    ana.observe("something else altogether", session="s-2")
+    desk.wait(hours=3)
+    desk.store.user("ana", channel="sms").workflow_of("s-1").send("Lisbon")
+    elsewhere = ana.observe("people: 2", session="s-2")
+    ana.workflow_of("s-1").send("people: 2", keep=False, session_id=elsewhere.session_id)
+    assert work.record.session_id == home
+    assert ana.workflow_of("s-1").id == "w1"
+    assert work.spec["destination"] == "Lisbon"
+    kept = [message.content for message in ana.messages(session_id=home)]
+    assert kept[0] == "hello"
+    assert "Lisbon" in kept
+    assert len(kept) == 4, "two messages and two replies"
+
+
+def test_a_workflow_of_a_run_of_talk_goes_along_with_it(desk: Desk) -> None:
+    ana = desk.store.user("ana", channel="web")
+    work = ana.workflow(TRIP, "w1", given={"requested_by": "ana"})
+    work.send("hello")
+    first = work.record.session_id
+    desk.wait(hours=3)
+    work.send("Lisbon")
+    assert work.record.session_id not in (None, first)
 
 
 def test_the_same_confirmation_twice(desk: Desk) -> None:

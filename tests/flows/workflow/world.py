@@ -16,11 +16,11 @@ from typing import Any
 
 from examples.coding_exercises import ACTIVITY
 
-from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.ports import Answer
 from tenuto.records.workflow import Workflow, WorkflowTurn
-from tenuto.workflows import WorkflowHandle
 
 LEGAL = {
     ("DRAFT", "CLARIFYING"), ("CLARIFYING", "CLARIFYING"), ("CLARIFYING", "READY"), ("READY", "GENERATING"),

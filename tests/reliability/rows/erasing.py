@@ -21,6 +21,7 @@ from tenuto.storage import sqlite
 from tenuto.storage.backup import backup, restore
 from tenuto.testing.fakes import FakeClock, FakeEmbedder, FakeTokens
 from tests.reliability.scorecard import Measured, Work, row
+from tests.reliability.spelled import spelled
 from tests.servers import Postgres, Valkey
 
 FORGETTING = {"wal_recycle": "off", "min_wal_size": "32MB", "autovacuum": "off"}
@@ -85,7 +86,7 @@ def logged_by_whom(store: tenuto.Tenuto, user: str) -> dict[str, int]:
         with store.deps.store.reading(chain.holder) as reader:
             told += reader.last_links(None, 10**6)
     assert told, "there is no audit log to look at"
-    return counted(user, [repr(one).encode() for one in told])
+    return counted(user, [spelled(one).encode() for one in told])
 
 
 def exported(store: tenuto.Tenuto, folder: Path) -> dict[str, int]:

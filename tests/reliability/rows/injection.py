@@ -14,10 +14,11 @@ import psycopg
 
 import tenuto
 from tenuto.errors import TenutoError
-from tenuto.paging import LISTINGS
+from tenuto.facade.paging import LISTINGS
 from tenuto.storage import conditions
 from tests import servers
 from tests.reliability.scorecard import Measured, Work, row
+from tests.reliability.spelled import spelled
 from tests.surfaces.kit import make_store, served
 
 SECRET = "marmalade"
@@ -100,7 +101,7 @@ def inject_into(work: Work, url: str, offset: int = 0) -> Measured:
                 leaked, broken = leaked + leak, broken + error
                 continue
             try:
-                leaked += SECRET in repr(ask(ana, key, value))
+                leaked += SECRET in spelled(ask(ana, key, value))
             except TenutoError:
                 pass
             except TypeError as error:

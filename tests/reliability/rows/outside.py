@@ -12,8 +12,9 @@ from typing import Any
 from unittest import mock
 
 import tenuto
-from tenuto.ingest import model_extract, observe
-from tenuto.ingest.proposals import Proposal
+from tenuto.ingest import observe
+from tenuto.ingest.extract import model as extract_model
+from tenuto.ingest.extract.proposals import Proposal
 from tenuto.ports import Answer
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message
@@ -72,7 +73,8 @@ def ask(fault: str, number: int) -> list[str]:
             found += [] if all(receipt.settled for receipt in reader.find(Receipt)) else ["a receipt is not settled"]
             memories = reader.find(Memory)
         found += [f"a job is stuck: {job.kind} {job.error}" for job in store.jobs(limit=1000) if job.status in UNENDING]
-        found += [] if any(one.content == "I live in Oslo" for one in memories) else ["the rules' result is not there"]
+        stands = any(one.content == "Lives in Oslo" and one.made_by == "reader" for one in memories)
+        found += [] if stands else ["the reader's result is not there"]
         words = " ".join([*(one.content for one in memories), *(one.content for one in ana.summaries())])
         found += [f"{word} got in" for word in ("admin", "Moscow", "Осло") if word in words]
         gained = [one for one in memories if one.pinned or one.trust in (Trust.OPERATOR, Trust.USER_CONFIRMED)]
@@ -111,7 +113,7 @@ def careless_parsing(work: Work) -> Measured:
     def trusting(text: str) -> Any:
         return [Proposal(**one) for one in json.loads(text)["memories"]], []
 
-    with mock.patch.object(model_extract, "parse", trusting):
+    with mock.patch.object(extract_model, "parse", trusting):
         return ask_all(work.part(len(FAULTS), "parsing"), list(FAULTS))
 
 

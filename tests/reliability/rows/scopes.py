@@ -14,12 +14,13 @@ from typing import Any
 from unittest import mock
 
 import tenuto
-from tenuto.asynchronous import AsyncTenuto
 from tenuto.errors import TenutoError
+from tenuto.facade.asynchronous import AsyncTenuto
 from tenuto.storage import postgres, sqlite
 from tenuto.surfaces.proxy import Upstream as Where
 from tests import servers
 from tests.reliability.scorecard import Measured, Work, row
+from tests.reliability.spelled import spelled
 from tests.reliability.test_row_security import as_application
 from tests.surfaces.kit import Served, bearer, make_store, served
 from tests.upstream import Served as Listening
@@ -151,7 +152,7 @@ def look(work: Work, url: str, *, broken: type[Any] | None = None) -> Measured:
                 found = ways[name](user, other)
             except TenutoError:
                 continue
-            text = found if isinstance(found, str) else repr(found)
+            text = found if isinstance(found, str) else spelled(found)
             marks = set(MARK.findall(text.replace(f"boat zq{other}zq", "") if name == "recall" else text))
             leaks[name] += bool(marks - {user})
             shown[name] += user in marks
@@ -242,7 +243,7 @@ async def hang_up(work: Work, ask: Callable[[str], Any], dice: random.Random) ->
 def asking(face: AsyncTenuto) -> Callable[[str], Any]:
     async def ask(user: str) -> str:
         person = face.user(user, persona="coach")
-        return repr([await person.recall("boat"), await person.messages(limit=3)])
+        return spelled([await person.recall("boat"), await person.messages(limit=3)])
 
     return ask
 

@@ -323,7 +323,8 @@ def asks(work: Work) -> Measured:
 def load(work: Work, how: str = "right") -> Measured:
     """A server in a process of its own, asked by eight clients in another one for ``count`` seconds."""
     rounds, small = (8, False) if work.count >= 30 else (4, True)
-    given = argparse.Namespace(seconds=max(0.5, work.count / rounds), clients=8, users=10, messages=10 if small else 50)
+    seconds, messages = max(0.5, work.count / rounds), 10 if small else 50
+    given = argparse.Namespace(seconds=seconds, clients=8, users=10, messages=messages, light=0)
     url = str(work.folder / "tenuto.db")
     embedder = "words" if small else "model"
     secret = bench.fill(url, given)

@@ -131,6 +131,16 @@ def test_a_budget_smaller_than_the_pins_says_how_much_would_do():
     assert decide({"pins": [item(0, 700)], "message": [item(1, 50)]}, budget=caught.value.needed).answer == 0
 
 
+def test_a_tight_budget_keeps_the_best_pins_and_says_what_it_left_out():
+    made = decide({"pins": [item(n, 300) for n in range(4)], "message": [item(9, 50)]}, budget=800)
+    pins = block(made, "pins")
+    assert [one.id for one in pins.items] == ["0", "1"]
+    assert [(one.id, one.why) for one in pins.dropped] == [
+        (str(n), "the budget has no room for all pins") for n in (2, 3)
+    ]
+    assert any("no room for 2 of the pins" in note for note in made.notes)
+
+
 items = st.lists(st.tuples(st.integers(1, 2000), st.booleans()), max_size=45)
 
 
@@ -151,7 +161,10 @@ def test_never_over_budget_and_nothing_vanishes(sizes, budget, label):
     for filled in made.blocks:
         told = {one.id for one in filled.items} | {one.id for one in filled.dropped}
         assert told == {one.id for one in offered.get(filled.spec.name, [])}
-        if filled.spec.group is Group.ALWAYS:
+        if filled.spec.name == "pins" and filled.dropped:
+            assert [int(one.id) for one in filled.items] == list(range(len(filled.items))) and filled.items
+            assert any("of the pins" in note for note in made.notes)
+        elif filled.spec.group is Group.ALWAYS:
             assert not filled.dropped
         if filled.spec.place is Place.TURNS and filled.items:
             ids = [int(one.id) for one in filled.items]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tenuto.ingest.entities import Registry, key, mentions, resolve, slug
-from tenuto.ingest.likeness import likeness, proposals
+from tenuto.language.mentions import key, resolve, slug
+from tenuto.language.name_similarity import likeness, proposals
 from tenuto.records.memory import Entity
 
 NOW = datetime(2024, 5, 15, tzinfo=UTC)
@@ -27,44 +27,6 @@ def person(label: str, **more) -> Entity:
 )
 def test_slugs_are_lower_case_without_punctuation_and_with_underscores(label: str, expected: str):
     assert slug(label) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("My dad is allergic to penicillin", [("person:dad", "father")]),
-        ("Mom lives in Seattle", [("person:mom", "mother"), ("place:seattle", None)]),
-        ("John, my cofounder, handles it", [("person:john", "cofounder")]),
-        ("My sister Anna moved to Berlin", [("person:anna", "sister"), ("place:berlin", None)]),
-        ("I live in Austin, Texas", [("place:austin_texas", None)]),
-        ("I met Austin yesterday", [("person:austin", None)]),
-        ("I work at Canva as a designer", [("org:canva", None)]),
-        ("Sarah is CEO of TechStartup Inc", [("person:sarah", None), ("org:techstartup_inc", None)]),
-        ("We are working on project Falcon", [("project:falcon", None)]),
-        ("I moved my newsletter to Beehiiv", []),
-        ("I love Python", []),
-    ],
-)
-def test_who_and_what_is_mentioned(text: str, expected: list):
-    assert [(one.id, one.relation) for one in mentions(text)] == expected
-
-
-def test_known_names_and_relations_lead_to_the_known_entity():
-    registry = Registry.of([person("Anna", relation="sister", aliases=("sister", "Annie"))])
-    assert [one.id for one in mentions("my sister called", registry)] == ["person:anna"]
-    assert [one.id for one in mentions("I saw Annie today", registry)] == ["person:anna"]
-
-
-def test_two_sisters_are_not_mixed_up():
-    registry = Registry.of([person("Anna", relation="sister"), person("Eva", relation="sister")])
-    assert [one.id for one in mentions("my sister called", registry)] == ["person:sister"]
-
-
-def test_a_thousand_entities_in_one_message_are_bounded():
-    assert (
-        len(mentions(" and ".join(f"my friend Bob{chr(97 + i % 26)}{chr(97 + i // 26 % 26)}" for i in range(1000))))
-        <= 50
-    )
 
 
 def test_misspellings_are_proposed_and_only_shared_context_makes_it_sure():

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tenuto.ingest.candidate import Candidate
-from tenuto.ingest.reconcile import reconcile
-from tenuto.ingest.retire import Known
+from tenuto.ingest.reconcile.decide import reconcile
+from tenuto.ingest.reconcile.retire import Known
 from tenuto.policy import Calibration, MemoryPolicy
 from tenuto.records.memory import Domain, Kind, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act
@@ -103,6 +103,15 @@ def test_a_fuller_wording_upgrades_and_keeps_the_old_one():
     (grown,) = decision.put
     assert (decision.result.act, grown.content, grown.status) == (Act.UPGRADED, fuller.content, Status.REVISED)
     assert [version.content for version in grown.history] == ["I bought a boat"]
+
+
+def test_a_less_trusted_wording_never_takes_the_place_of_the_persons_own():
+    memory = kept(candidate("I bought a boat"))
+    fuller = candidate("I bought a wooden boat from my uncle", at=NOW + timedelta(days=1), trust=Trust.INFERRED)
+    decision = decide(fuller, Known(memory, 0.9))
+    (grown,) = decision.put
+    assert (decision.result.act, grown.content, grown.history) == (Act.REINFORCED, "I bought a boat", ())
+    assert grown.trust is Trust.USER_STATED
 
 
 def test_between_the_thresholds_the_wording_stays():
@@ -203,3 +212,18 @@ def test_a_pin_by_hand_moves_on_to_the_new_value():
     old = replace(kept(home("Oslo")), pinned=True, pin_kind=PinKind.MANUAL, importance=10.0)
     _, fresh = decide(home("Bergen", at=NOW + timedelta(days=1)), Known(old, 0.8)).put
     assert (fresh.pinned, fresh.pin_kind) == (True, PinKind.MANUAL)
+
+
+def medicine(name: str, **more) -> Candidate:
+    return candidate(f"Takes {name}", attribute=f"medication_{name}", value=name, single=True, pin=PinKind.AUTO, **more)
+
+
+def test_a_swap_replaces_the_only_medicine_and_never_guesses_among_several():
+    warfarin, metformin = kept(medicine("warfarin")), kept(medicine("metformin"), "other")
+    later = NOW + timedelta(days=30)
+    swap = decide(medicine("apixaban", change=True, at=later), Known(warfarin, 0.7))
+    assert (swap.result.act, swap.result.previous_id) == (Act.SUPERSEDED, "old")
+    assert swap.subject is not None and swap.subject.pinned
+    both = decide(medicine("apixaban", change=True, at=later), Known(warfarin, 0.7), Known(metformin, 0.7))
+    assert both.result.act is Act.INSERTED, "which of the two it replaces is not known"
+    assert decide(medicine("apixaban", at=later), Known(warfarin, 0.7)).result.act is Act.INSERTED

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenuto.ingest.times import find, first, lasting_since, recurrence
+from tenuto.language.times import find, first, lasting_since, recurrence
 
 AT = datetime(2024, 5, 15, 14, 0, tzinfo=UTC)
 

@@ -16,10 +16,9 @@ from tenuto.errors import InputError
 from tenuto.policy import RecallPolicy
 from tenuto.recall import cards, scoring
 from tenuto.recall.diverse import ALIKE, distinct
-from tenuto.recall.gate import Asked, gate
 from tenuto.recall.scoring import Feeling, Scored
 from tenuto.recall.timewords import MONTHS, Times, about_now, about_past, span, times
-from tenuto.records.conversation import Message, Role, Summary, SummaryKind
+from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import (
     Domain,
     Entity,
@@ -27,9 +26,6 @@ from tenuto.records.memory import (
     Memory,
     Proactive,
     Status,
-    Todo,
-    TodoKind,
-    TodoStatus,
     Trust,
 )
 from tenuto.records.operations import EntryKind
@@ -37,7 +33,6 @@ from tenuto.records.recall import Candidate
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 POLICY = RecallPolicy()
-ASKED = Asked(now=NOW, persona="coach", anchor=0.65)
 
 
 def memory(id: str = "mem_1", **changes: Any) -> Memory:
@@ -56,69 +51,6 @@ def memory(id: str = "mem_1", **changes: Any) -> Memory:
 def message(**changes: Any) -> Message:
     made = Message(id="msg_1", session_id="s", role=Role.USER, content="hello there", at=NOW, channel="api")
     return replace(made, **changes)
-
-
-# --- the gate ---------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("changes", "passes"),
-    [
-        ({}, True),
-        ({"persona": "coach"}, True),
-        ({"persona": "tutor"}, False),
-        ({"trust": Trust.EXTERNAL}, False),
-        ({"status": Status.CANDIDATE}, False),
-        ({"status": Status.REINFORCED}, True),
-        ({"status": Status.REVISED}, True),
-        ({"status": Status.DEPRECATED}, False),
-        ({"status": Status.FORGOTTEN}, False),
-        ({"status": Status.ARCHIVED}, False),
-        ({"valid_to": NOW - timedelta(days=1)}, False),
-        ({"valid_to": NOW + timedelta(days=1)}, True),
-        ({"superseded_by": "mem_2"}, False),
-    ],
-)
-def test_what_a_memory_needs_to_pass(changes: dict[str, Any], passes: bool) -> None:
-    verdict = gate(memory(**changes), ASKED, 0.5)
-    assert verdict.passed is passes
-    assert verdict.rule
-
-
-def test_superseded_facts_answer_questions_about_the_past_but_forgotten_ones_never_do() -> None:
-    past = structs.replace(ASKED, past=True)
-    old = memory(valid_to=NOW - timedelta(days=1), superseded_by="mem_2", status=Status.DEPRECATED)
-    assert gate(old, past).passed
-    assert "past" in gate(old, past).rule
-    assert not gate(replace(old, status=Status.FORGOTTEN), past).passed
-    assert not gate(replace(old, status=Status.CANDIDATE), past).passed
-
-
-def test_what_shall_not_be_brought_up_needs_a_query_that_names_it() -> None:
-    private = memory(proactive_use=Proactive.NO)
-    assert not gate(private, ASKED, 0.64).passed
-    assert not gate(private, ASKED, None).passed
-    assert gate(private, ASKED, 0.65).passed
-
-
-def test_candidates_and_outside_texts_come_when_asked_for() -> None:
-    outside = structs.replace(ASKED, outside=True)
-    assert gate(memory(status=Status.CANDIDATE, trust=Trust.EXTERNAL), outside).passed
-    assert gate(message(trust=Trust.EXTERNAL, role=Role.TOOL), outside).passed
-    assert not gate(message(trust=Trust.EXTERNAL, role=Role.TOOL), ASKED).passed
-    named = structs.replace(ASKED, statuses=frozenset({"archived"}))
-    assert gate(memory(status=Status.ARCHIVED), named).passed
-    assert not gate(memory(status=Status.ACTIVE), named).passed
-
-
-def test_todos_and_summaries() -> None:
-    todo = Todo(id="t", kind=TodoKind.TASK, content="call", created_at=NOW, updated_at=NOW)
-    assert gate(todo, ASKED).passed
-    assert not gate(replace(todo, status=TodoStatus.DONE), ASKED).passed
-    assert gate(replace(todo, status=TodoStatus.DONE), structs.replace(ASKED, past=True)).passed
-    summary = Summary(id="s", kind=SummaryKind.ROLLING, content="c", created_at=NOW, made_by="rules")
-    assert gate(summary, ASKED).passed
-    assert not gate(replace(summary, current=False), ASKED).passed
 
 
 # --- scoring ---------------------------------------------
@@ -334,12 +266,10 @@ def test_a_card_is_grouped_filtered_sorted_and_cut_as_the_rule_says() -> None:
         memory("m3", entities=john, importance=2, pinned=True, content="allergic to penicillin."),
         memory("m4", entities=john, importance=9, content="lives in Lisbon", created_at=NOW),
         memory("m5", entities=john, importance=6.9, content="likes jazz"),
-        memory("m6", entities=john, importance=10, content="secret", proactive_use=Proactive.NO),
         memory("m7", entities=("place:rome",), importance=8, content="hot in August"),
-        memory("m8", entities=john, importance=9, content="lived in Porto", valid_to=NOW),
     ]
-    found = cards.make_cards(["person:john", "place:rome", "org:none"], memories, {}, POLICY)
-    assert [str(card) for card in found] == [
+    found = cards.card_facts(["person:john", "place:rome", "org:none"], memories, {}, POLICY)
+    assert [str(cards.Card(entity, cards.fact_texts(facts))) for entity, facts in found] == [
         "[person:john]: allergic to penicillin; lives in Lisbon; works at Acme",
         "[place:rome]: hot in August",
     ]
@@ -354,9 +284,7 @@ def test_aliases_and_merged_entities_find_the_same_card() -> None:
     assert cards.named("and j. d. then", entities.values()) == ["person:john"]
     assert cards.named("johnnyboy", entities.values()) == []
     memories = [memory("m1", entities=("person:jd",), importance=8, content="likes tea")]
-    assert [str(card) for card in cards.make_cards(["person:john"], memories, entities, POLICY)] == [
-        "[person:john]: likes tea"
-    ]
+    assert cards.card_facts(["person:john"], memories, entities, POLICY) == [("person:john", memories)]
     circle = {"a:1": entity("a:1", merged_into="a:2"), "a:2": entity("a:2", merged_into="a:1")}
     assert cards.resolve("a:1", circle) in circle
 

@@ -14,7 +14,7 @@ from tenuto.recall import segments
 from tenuto.recall.index import UserIndex, pack
 from tenuto.recall.indexes import Indexes
 from tenuto.recall.lexical import lexical
-from tenuto.recall.near import Near
+from tenuto.recall.nearest import Near
 from tenuto.records.base import micros
 from tenuto.records.operations import Entry, EntryKind, EntryRows
 from tenuto.records.scope import Revision
@@ -153,7 +153,9 @@ def test_a_vector_that_comes_later_is_found_and_a_foreign_one_is_not() -> None:
     index.apply([entry(0, "apple", seq=7)])
     assert index.view().size == 2
     assert index.view().cosine(vector(0).astype(np.float32))[0] == pytest.approx(1.0, abs=1e-2)
-    index.set_vectors({"msg_000001": vector(1).astype(np.float32), "msg_unknown": vector(2).astype(np.float32)})
+    index.set_vectors(
+        {"msg_000001": vector(1).astype(np.float32)[None], "msg_unknown": vector(2).astype(np.float32)[None]}
+    )
     assert index.view().cosine(vector(1).astype(np.float32))[1] == pytest.approx(1.0, abs=1e-2)
 
 
@@ -353,3 +355,18 @@ def test_by_words_finds_the_fragment_and_the_whole_and_leaves_other_kinds_alone(
     assert near.by_words([], 9) == []
     index.take(EntryRows.of([]), ["mem_0"])
     assert Near.of(index.view(), EntryKind.MEMORY).by_words([hashes("tea with milk")], 9) == [["mem_2"]]
+
+
+def test_the_best_passage_of_a_long_text_counts() -> None:
+    wanted = vector(7)
+    long = b"".join(pack(vector(seed)) for seed in (5, 6)) + pack(wanted)
+    index = UserIndex("m", DIMENSION)
+    index.apply([entry(1, "apple"), entry(2, "pear", vector=long), entry(3, "plum", embedded=False)])
+    before = index.view()
+    index.apply([entry(3, "plum", vector=long, model="m", seq=9), entry(4, "fig", vector=long[:-1])])
+    view, query = index.view(), wanted.astype(np.float32)
+    assert view.cosine(query)[[1, 2]] == pytest.approx([1, 1], abs=1e-3)
+    assert view.cosine(query)[[0, 3]].max() < 0.99, "a short text, and one whose vector is not of this size"
+    assert [view.best_passage(row, query) for row in range(3)] == [None, 2, 2]
+    assert before.cosine(query)[2] == 0 and before.cosine(query)[1] == pytest.approx(1, abs=1e-3)
+    assert np.allclose(view.vectors(np.array([1]))[0], vector(5), atol=1e-3)

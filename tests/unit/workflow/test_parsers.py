@@ -13,11 +13,13 @@ NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 def read(definition: Any, text: str, *asked: str) -> dict[str, Any]:
-    return {change.field: change.value for change in read_message(definition, text, asked, NOW) if change.explicit}
+    found = read_message(definition, text, asked, NOW).changes
+    return {change.field: change.value for change in found if change.explicit}
 
 
 def hinted(definition: Any, text: str, *asked: str) -> dict[str, Any]:
-    return {change.field: change.value for change in read_message(definition, text, asked, NOW) if not change.explicit}
+    found = read_message(definition, text, asked, NOW).changes
+    return {change.field: change.value for change in found if not change.explicit}
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def from_raw(raw: bytes, *, channel: str = "email", html_bytes: int = 1024**2) -
         attachments=found.attachments,
         reply_to=found.reply_to,
         subject=found.subject,
-        forged=found.forged,
+        results=found.results,
     )
 
 

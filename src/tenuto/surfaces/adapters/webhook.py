@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from tenuto.engine import Tenuto
 from tenuto.errors import Denied, InputError
+from tenuto.facade.store import Tenuto
 from tenuto.records.base import EPOCH
 from tenuto.records.channel import Envelope
 from tenuto.records.operations import Receipt
@@ -30,7 +30,7 @@ PREFIX = "whsec_"
 ATTACHMENTS = 50
 TAKEN = (
     "address", "text", "quoted", "id", "at", "attachments", "reply_to", "subject", "persona", "device", "region",
-    "forged",
+    "proven",
 )  # fmt: skip
 
 
@@ -94,9 +94,9 @@ def parse(channel: str, body: bytes, *, fallback_id: str | None = None) -> Envel
     if unknown:
         raise InputError(f"Unknown fields: {', '.join(unknown)[:200]}. Known: {', '.join(TAKEN)}.", code="body_invalid")
     address, text = row.get("address", 0), row.get("text", "")
-    quoted, forged = row.get("quoted", ""), row.get("forged", False)
-    if not all(isinstance(one, str) for one in (address, text, quoted)) or not isinstance(forged, bool):
-        raise InputError("'address', 'text' and 'quoted' must be strings, 'forged' a flag.", code="body_invalid")
+    quoted, proven = row.get("quoted", ""), row.get("proven")
+    if not all(isinstance(one, str) for one in (address, text, quoted)) or not isinstance(proven, bool | None):
+        raise InputError("'address', 'text' and 'quoted' must be strings, 'proven' a flag.", code="body_invalid")
     at = moment(row.get("at"))
     if row.get("at") is not None and at is None:
         raise InputError("'at' must be a time such as 2026-03-01T12:30:00Z.", code="body_invalid")
@@ -105,7 +105,7 @@ def parse(channel: str, body: bytes, *, fallback_id: str | None = None) -> Envel
         address=address,
         text=text,
         quoted=quoted,
-        forged=forged,
+        proven=proven,
         external_id=string(row.get("id")) or fallback_id,
         at=at,
         attachments=tuple(_attachments(row.get("attachments"))),

@@ -27,7 +27,7 @@ def audit() -> None:
 @click.pass_obj
 def show(settings: Settings, user: str | None, limit: int, before: int | None) -> None:
     """Print the newest entries."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         log = store.user(user).audit if user is not None else store.audit
         found = log(before=before, limit=limit)
     settings.show(found, lambda: click.echo("\n".join(_line(one) for one in found) or "Nothing yet."))
@@ -39,7 +39,7 @@ def show(settings: Settings, user: str | None, limit: int, before: int | None) -
 @click.pass_obj
 def verify(settings: Settings, user: str | None, kept: Path | None) -> None:
     """Check every entry of every log. Exit code 1 if anything was changed, taken out or put in."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         if user is not None:
             report = store.user(user).verify_audit()
         else:
@@ -54,7 +54,7 @@ def verify(settings: Settings, user: str | None, kept: Path | None) -> None:
 @click.pass_obj
 def head(settings: Settings, file: Path | None) -> None:
     """Write where every log stands to FILE, or print it. Keep it where nobody who can write to the store can."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         now = store.audit_head()
     text = msgspec.json.format(msgspec.json.encode(now), indent=2)
     if file is None:

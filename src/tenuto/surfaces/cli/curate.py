@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.curation import CurateReport
 from tenuto.records.base import to_plain
 from tenuto.surfaces.cli.shared import Settings
 
@@ -17,7 +17,7 @@ from tenuto.surfaces.cli.shared import Settings
 @click.pass_obj
 def curate(settings: Settings, user: str | None, dry_run: bool) -> None:
     """Fold near-duplicates, archive what has faded, look after todos, propose entity merges."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         reports = store.curate(user, dry_run=dry_run)
         if not dry_run:
             store.settle()

@@ -20,7 +20,7 @@ def db() -> None:
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
     """Bring the schema up to this version's. A SQLite file upgrades itself when it is opened."""
-    with settings.store(background=False, upgrade=True) as store:
+    with settings.existing(upgrade=True) as store:
         problems = store.check()
     settings.show({"problems": problems}, lambda: click.echo("\n".join(problems) or "The schema is up to date."))
     sys.exit(1 if problems else 0)
@@ -31,7 +31,7 @@ def upgrade(settings: Settings) -> None:
 def reembed(settings: Settings) -> None:
     """Give everything a vector of the current model. Can be stopped and started again; search works meanwhile."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with settings.store(background=False) as store, Progress(*columns, console=Console(stderr=True)) as bar:
+    with settings.existing() as store, Progress(*columns, console=Console(stderr=True)) as bar:
         model = store.deps.embedder.model
         task = bar.add_task(f"embedding with {model}", total=store.unembedded())
         done = store.reembed(lambda step: bar.advance(task, step))
@@ -45,7 +45,7 @@ def reembed(settings: Settings) -> None:
 def compact(settings: Settings) -> None:
     """Leave no trace of deleted rows in the files. On PostgreSQL the owner of the tables can, and they are locked
     meanwhile; its write-ahead log keeps what was deleted until the server recycles it."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         clean = store.deps.store.compact(thorough=True)
     settings.show({"clean": clean}, lambda: click.echo("Done." if clean else "Not now: somebody reads. Try again."))
     sys.exit(0 if clean else 1)
@@ -56,7 +56,7 @@ def compact(settings: Settings) -> None:
 @click.pass_obj
 def doctor(settings: Settings, thorough: bool) -> None:
     """Check that everything works: the store, its schema, the embedder, waiting and failed jobs."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         findings = store.examine(thorough=thorough)
 
     def render() -> None:

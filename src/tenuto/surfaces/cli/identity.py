@@ -21,8 +21,8 @@ def identities() -> None:
 @click.pass_obj
 def list_(settings: Settings, user: str, persona: str | None, channel: str) -> None:
     """Show a user's addresses."""
-    with settings.store(background=False) as store:
-        found = store.user(user, persona=persona, channel=channel).identities()
+    with settings.person(user, persona, channel) as owner:
+        found = owner.identities()
 
     def render() -> None:
         for one in found:

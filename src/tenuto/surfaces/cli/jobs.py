@@ -24,7 +24,7 @@ def jobs() -> None:
 @click.pass_obj
 def list_(settings: Settings, status: str | None, user: str | None, limit: int) -> None:
     """The newest jobs."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         found = store.jobs(status, user=user, limit=limit)
     settings.show([_plain(job) for job in found], lambda: _print(found))
 
@@ -38,7 +38,7 @@ def retry(settings: Settings, id: str | None, user: str | None, failed: bool) ->
     """Put a failed or cancelled job back into the queue."""
     if bool(id) == failed:
         raise click.UsageError("Give the id of one job, or --failed for all that failed.")
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         wanted = (
             [(id, user)] if id else [(job.id, job.user_id) for job in store.jobs("failed", user=user, limit=10_000)]
         )
@@ -52,7 +52,7 @@ def retry(settings: Settings, id: str | None, user: str | None, failed: bool) ->
 @click.pass_obj
 def cancel(settings: Settings, id: str, user: str | None) -> None:
     """Take a waiting job out of the queue."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         job = store.cancel_job(id, user=user)
     settings.show(_plain(job), lambda: click.echo(f"{job.id} is cancelled."))
 

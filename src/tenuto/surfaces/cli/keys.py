@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 
 import click
@@ -12,9 +11,8 @@ from rich.table import Table
 from tenuto.access import keys as access
 from tenuto.errors import InputError
 from tenuto.records.access import ApiKey, KeyKind
+from tenuto.surfaces.cli.moments import duration
 from tenuto.surfaces.cli.shared import Settings
-
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @click.group()
@@ -48,7 +46,7 @@ def create(settings: Settings, name: str, scope: str, user: str | None, expires:
 def list_(settings: Settings, user: str | None, everything: bool) -> None:
     """Show the keys, newest first, without their secrets."""
     kinds = tuple(KeyKind) if everything else (KeyKind.KEY,)
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         found = access.listing(store.deps, user=user, kinds=kinds)
     rows = [shown(key) for key in found]
 
@@ -72,7 +70,7 @@ def link(settings: Settings, user: str | None, address: str) -> None:
     """Print a link that signs one browser in, once."""
     from tenuto.surfaces.http.serving import sign_in_link
 
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         made = sign_in_link(store, address.rstrip("/"), user)
     settings.show({"link": made}, lambda: click.echo(made))
 
@@ -82,7 +80,7 @@ def link(settings: Settings, user: str | None, address: str) -> None:
 @click.pass_obj
 def revoke(settings: Settings, id: str) -> None:
     """Take the key with this ID back, and every token that it minted."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         key = store.revoke_key(id)
     settings.show(shown(key), lambda: click.echo(f"{key.id} ({key.name}) no longer opens anything."))
 
@@ -103,7 +101,6 @@ def lifetime(text: str | None) -> timedelta | None:
     """``90d``, ``12h``, ``30m``, ``2w``."""
     if text is None:
         return None
-    match = re.fullmatch(r"(\d{1,6})([mhdw])", text)
-    if not match:
+    if (span := duration(text)) is None:
         raise InputError(f"'{text}' is not a lifetime: write it as 30m, 12h, 90d or 2w.", code="lifetime_invalid")
-    return timedelta(**{UNITS[match[2]]: int(match[1])})
+    return span

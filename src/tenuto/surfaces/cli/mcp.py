@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tenuto.acting import acting
+from tenuto.call_context import acting
 from tenuto.errors import SettingError
 from tenuto.surfaces.cli.shared import Settings, for_user
 

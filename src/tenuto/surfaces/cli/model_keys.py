@@ -43,7 +43,7 @@ def set_(settings: Settings, provider: str, user: str) -> None:
 @click.pass_obj
 def list_(settings: Settings, user: str) -> None:
     """Show which providers have a key; never the key."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         rows = [_shown(record) for record in store.user(user).model_keys.list()]
 
     def render() -> None:
@@ -64,7 +64,7 @@ def list_(settings: Settings, user: str) -> None:
 @click.pass_obj
 def test(settings: Settings, provider: str, user: str, base_url: str | None) -> None:
     """Ask the provider whether it accepts the key; costs nothing."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         result = store.user(user).model_keys.test(provider, base_url=base_url)
     said = {"provider": result.provider, "working": result.working, "reason": result.reason}
     settings.show(said, lambda: click.echo(result.reason))
@@ -76,7 +76,7 @@ def test(settings: Settings, provider: str, user: str, base_url: str | None) -> 
 @click.pass_obj
 def remove(settings: Settings, provider: str, user: str) -> None:
     """Delete a key for good."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         if not store.user(user).model_keys.remove(provider):
             raise NotFound(f"There is no key for '{provider[:60]}'.", code="key_unknown")
     settings.show({"removed": provider}, lambda: click.echo("Removed."))

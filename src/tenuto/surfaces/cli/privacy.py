@@ -13,7 +13,8 @@ from rich.progress import Progress
 from tenuto.errors import InputError
 from tenuto.privacy.erase import read_proof
 from tenuto.privacy.keys import FileKeys
-from tenuto.surfaces.cli.shared import Settings, moment
+from tenuto.surfaces.cli import moments
+from tenuto.surfaces.cli.shared import Settings, person
 
 KEYS = click.option("--keys", metavar="file:PATH", envvar="TENUTO_KEYS", required=True, help="The keys of the store.")
 
@@ -34,7 +35,7 @@ def erase(
     settings: Settings, /, user: str, yes: bool, proof: Path | None, verify: Path | None, **part: str | None
 ) -> None:
     """Erase everything of USER, or one part, for good. To hide a single memory, use forget."""
-    with settings.store(background=False) as store:
+    with settings.existing() as store:
         memory = store.user(user)
         if verify is not None:
             problems = memory.verify_erasure(read_proof(verify.read_bytes()))
@@ -63,13 +64,13 @@ def erase(
 @click.command()
 @click.argument("source")
 @click.option("-u", "--user", default="me", show_default=True, envvar="TENUTO_USER", help="Whose memory.")
-@click.option("--since", metavar="TIME", help="Only what arrived since then: 2026-03-01T12:30+01:00.")
+@click.option("--since", metavar="TIME", help="Only what arrived since then: 2026-03-01, yesterday, 12h.")
 @click.option("--yes", is_flag=True, help="Do it. Without it, only tell what would go.")
 @click.pass_obj
 def undo(settings: Settings, source: str, user: str, since: str | None, yes: bool) -> None:
     """Take back everything that SOURCE brought in, and what came of it. Shows what would go unless --yes is given."""
-    with settings.store(background=False) as store:
-        done = store.user(user).undo(source, moment(since), preview=not yes)
+    with settings.existing() as store:
+        done = person(store, user).undo(source, moments.since(since, store.deps.clock()), preview=not yes)
         if yes:
             store.settle()
 

@@ -3,100 +3,85 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from tenuto.errors import InputError
-from tenuto.surfaces.cli.shared import Settings, for_user
-
-
-def _print(names: tuple[str, ...], rows: Sequence[tuple[str, ...]], nothing: str) -> None:
-    table = Table(box=None, pad_edge=False)
-    for name in names:
-        table.add_column(name, overflow="fold", no_wrap=name == "id")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    Console().print(table if rows else nothing)
+from tenuto.surfaces.cli.layout import print_table
+from tenuto.surfaces.cli.shared import Settings, of_user, person
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("-n", "--limit", default=20, show_default=True, help="Most sessions.")
 @click.option("--close", "closing", metavar="ID", help="End this session first: our id or yours, or 'open'.")
 @click.pass_obj
-def sessions(settings: Settings, user: str, persona: str | None, channel: str, limit: int, closing: str | None) -> None:
+def sessions(settings: Settings, user: str, persona: str | None, limit: int, closing: str | None) -> None:
     """Sessions of a user, newest first."""
-    with settings.store(background=closing is not None) as store:
-        person = store.user(user, persona=persona, channel=channel)
+    with settings.existing() as store:
+        owner = person(store, user, persona)
         if closing is not None:
-            person.close_session(None if closing == "open" else closing)
+            owner.close_session(None if closing == "open" else closing)
             store.settle()
-        found = person.sessions(limit=limit)
+        found = owner.sessions(limit=limit)
     rows = [
         (one.id, f"{one.started_at:%Y-%m-%d %H:%M}", one.end_type or "open", str(one.turn_count), one.headline or "")
         for one in found
     ]
-    settings.show(found, lambda: _print(("id", "began", "end", "turns", "headline"), rows, "No sessions yet."))
+    settings.show(found, lambda: print_table(("id", "began", "end", "turns", "headline"), rows, "No sessions yet."))
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("--kind", help="rolling, range, session, topic, spine, profile or brief.")
+@click.option("--session", "session_id", metavar="ID", help="Only this session's.")
 @click.option("--versions", is_flag=True, help="Earlier versions, too.")
 @click.option("-n", "--limit", default=20, show_default=True, help="Most summaries.")
 @click.pass_obj
-def summaries(
-    settings: Settings, user: str, persona: str | None, channel: str, kind: str | None, versions: bool, limit: int
-) -> None:
+def summaries(settings: Settings, /, user: str, persona: str | None, **filters: Any) -> None:
     """Summaries of a user's talk, newest first."""
-    with settings.store(background=False) as store:
-        person = store.user(user, persona=persona, channel=channel)
-        found = person.summaries(kind=kind, versions=versions, limit=limit)
+    with settings.person(user, persona) as owner:
+        found = owner.summaries(**filters)
     rows = [(str(one.kind), f"{one.created_at:%Y-%m-%d}", one.made_by, one.content) for one in found]
-    settings.show(found, lambda: _print(("kind", "made", "by", "text"), rows, "No summaries yet."))
+    settings.show(found, lambda: print_table(("kind", "made", "by", "text"), rows, "No summaries yet."))
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("--history", is_flag=True, help="Every change and its reason.")
 @click.pass_obj
-def state(settings: Settings, user: str, persona: str | None, channel: str, history: bool) -> None:
+def state(settings: Settings, user: str, persona: str | None, history: bool) -> None:
     """The persona's state towards a user: nothing about it is hidden."""
-    with settings.store(background=False) as store:
-        person = store.user(user, persona=persona, channel=channel)
-        held, changes = person.state(), person.state_history() if history else []
+    with settings.person(user, persona) as owner:
+        held, changes = owner.state(), owner.state_history() if history else []
     rows = [(name, f"{value:.2f}") for name, value in sorted(held.axes.items())]
     told = [(f"{one.at:%Y-%m-%d %H:%M}", one.reason, json.dumps(one.deltas)) for one in changes]
 
     def render() -> None:
-        _print(("axis", "value"), rows, "")
+        print_table(("axis", "value"), rows, "")
         if history:
-            _print(("at", "reason", "change"), told, "Nothing has changed yet.")
+            print_table(("at", "reason", "change"), told, "Nothing has changed yet.")
 
     settings.show(changes if history else held, render)
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("--on/--off", "on", default=None, help="Switch it on or off for this user.")
 @click.pass_obj
-def trajectory(settings: Settings, user: str, persona: str | None, channel: str, on: bool | None) -> None:
+def trajectory(settings: Settings, user: str, persona: str | None, on: bool | None) -> None:
     """Where the talk has been going, with the formula of every number."""
-    with settings.store(background=False) as store:
-        found = store.user(user, persona=persona, channel=channel).trajectory(on=on)
+    with settings.person(user, persona) as owner:
+        found = owner.trajectory(on=on)
 
     def render() -> None:
         rows = [
             (one.name, "–" if one.value is None else f"{one.value:.2f}", one.direction, one.formula)
             for one in found.metrics
         ]
-        _print(
+        print_table(
             ("metric", "value", "trend", "formula"), rows, "Nothing to tell yet." if found.enabled else "Switched off."
         )
         for suggestion in found.suggestions:
@@ -106,36 +91,35 @@ def trajectory(settings: Settings, user: str, persona: str | None, channel: str,
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("--on/--off", "on", default=None, help="The user's switch.")
 @click.option("--timezone", help="Where the user lives, such as Europe/Rome: quiet hours are theirs.")
 @click.option("--made", is_flag=True, help="Note that contact was made: the cooldown begins.")
 @click.pass_obj
 def outreach(
-    settings: Settings, user: str, persona: str | None, channel: str, on: bool | None, timezone: str | None, made: bool
+    settings: Settings, user: str, persona: str | None, on: bool | None, timezone: str | None, made: bool
 ) -> None:
     """May the persona make contact now, and why? It only decides; nothing is sent."""
-    with settings.store(background=False) as store:
-        found = store.user(user, persona=persona, channel=channel).outreach(on=on, made=made, timezone=timezone)
+    with settings.person(user, persona) as owner:
+        found = owner.outreach(on=on, made=made, timezone=timezone)
     settings.show(found, lambda: click.echo(f"{'yes' if found.allowed else 'no'}: {found.reason}"))
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("--set", "rules", metavar="JSON", help="The user's own rules; 'null' goes back to the operator's.")
 @click.pass_obj
-def retention(settings: Settings, user: str, persona: str | None, channel: str, rules: str | None) -> None:
+def retention(settings: Settings, user: str, persona: str | None, rules: str | None) -> None:
     """How long what is kept of a user. docs/lifecycle.md shows the form of the rules."""
-    with settings.store(background=False) as store:
-        person = store.user(user, persona=persona, channel=channel)
-        found = person.retention() if rules is None else person.set_retention(_parsed(rules))
+    with settings.person(user, persona) as owner:
+        found = owner.retention() if rules is None else owner.set_retention(_parsed(rules))
 
     def render() -> None:
         rows = [("text", _days(found.purge_text))]
         for name, rule in found.channels.items():
             rows.append((f"channel {name}", _days(rule.purge_text) + (", with all" if rule.all else "")))
         rows += [(f"domain {name}", _days(kept)) for name, kept in found.domains.items()]
-        _print(("what", "kept"), rows, "")
+        print_table(("what", "kept"), rows, "")
 
     settings.show(found, render)
 
@@ -155,12 +139,12 @@ def _parsed(rules: str) -> dict[str, Any] | None:
 
 
 @click.command()
-@for_user
+@of_user
 @click.option("--dry-run", is_flag=True, help="Show what would be taken, and take nothing.")
 @click.pass_obj
-def purge(settings: Settings, user: str, persona: str | None, channel: str, dry_run: bool) -> None:
+def purge(settings: Settings, user: str, persona: str | None, dry_run: bool) -> None:
     """Take what has had its time under the rules of retention, for good."""
-    with settings.store(background=False) as store:
-        report = store.user(user, persona=persona, channel=channel).purge(dry_run=dry_run)
+    with settings.person(user, persona) as owner:
+        report = owner.purge(dry_run=dry_run)
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in report.counts().items())
     settings.show(report, lambda: click.echo(f"{'Would take' if dry_run else 'Took'} {told}."))

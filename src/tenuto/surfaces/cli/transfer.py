@@ -14,14 +14,14 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from tenuto.engine import Tenuto
 from tenuto.errors import InputError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.records.transfer import Import
 from tenuto.surfaces.cli.shared import Settings, for_user
 from tenuto.transfer.formats.account import prompt as account_prompt
 from tenuto.transfer.formats.registry import FORMATS
 from tenuto.transfer.report import Estimate
-from tenuto.user import UserMemory
 
 NAMES = ", ".join([*FORMATS, "tenuto"])
 
@@ -36,7 +36,7 @@ NAMES = ", ".join([*FORMATS, "tenuto"])
 )
 @click.option("--vouch", is_flag=True, help="Believe what others say in it, and its memories, at once.")
 @click.option("--no-extract", is_flag=True, help="Keep the messages only; look for no memories in them.")
-@click.option("--wait", is_flag=True, help="Embed everything before coming back.")
+@click.option("--wait", is_flag=True, help="Embed everything and look for memories before coming back.")
 @click.option("--dry-run", is_flag=True, help="Count, date and price it; write nothing.")
 @click.option(
     "--price", type=float, metavar="PER_MILLION", help="What a million tokens of your model cost, for --dry-run."
@@ -77,7 +77,14 @@ def import_(
             done = _run(memory, path, format_, me, timezone, vouch, not no_extract)
             if wait:
                 _embed(store)
-            _show(settings, done)
+                _digest(store)
+            _show(settings, done, kept=len(memory.memories(limit=KEPT)) if wait else None)
+
+
+STEP = 1.0
+"""Seconds between two looks at what is left to do."""
+MOST_JOBS = 100_000
+KEPT = 100_000
 
 
 def _run(
@@ -102,9 +109,21 @@ def _embed(store: Tenuto) -> None:
         store.reembed(lambda step: bar.advance(task, step))
 
 
-def _show(settings: Settings, done: Import) -> None:
+def _digest(store: Tenuto) -> None:
+    """Read what was brought in, a few messages a job; stopping in between loses nothing."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        waiting = len(store.jobs("pending", limit=MOST_JOBS))
+        task = bar.add_task("looking for memories", total=waiting)
+        while not store.settle(timeout=STEP):
+            bar.update(task, completed=waiting - len(store.jobs("pending", limit=MOST_JOBS)))
+
+
+def _show(settings: Settings, done: Import, kept: int | None = None) -> None:
     def render() -> None:
         click.echo(f"{done.format}: {done.messages:,} messages and {done.memories:,} memories from {done.name}")
+        if kept is not None:
+            click.echo(f"  {kept:,} memories are known now")
         if done.oldest and done.newest:
             click.echo(f"  said between {done.oldest:%Y-%m-%d} and {done.newest:%Y-%m-%d}")
         if done.duplicates:
@@ -117,7 +136,8 @@ def _show(settings: Settings, done: Import) -> None:
                 click.echo("    … (--json shows more)")
         if done.vouched_at is None:
             click.echo(f"  Not vouched for: what others say in it is not recalled. tenuto import --vouch-for {done.id}")
-        click.echo("  Found by words now; by meaning once it is embedded (tenuto worker, or db reembed).")
+        if kept is None:
+            click.echo("  Found by words now; by meaning, and read for memories, by tenuto worker (or --wait).")
 
     settings.show(done, render)
 
@@ -166,8 +186,8 @@ def _duration(seconds: float) -> str:
 @click.pass_obj
 def export(settings: Settings, path: str, user: str, persona: str | None, channel: str) -> None:
     """Write everything of a user to PATH: .jsonl or .json to keep or move, .md to read."""
-    with settings.store(background=False) as store:
-        counts = store.user(user, persona=persona, channel=channel).export(path)
+    with settings.person(user, persona, channel) as owner:
+        counts = owner.export(path)
 
     def render() -> None:
         click.echo(

@@ -11,11 +11,11 @@ from types import FrameType
 import click
 
 from tenuto import settings as environment
-from tenuto.engine import open as open_store
 from tenuto.errors import InputError
-from tenuto.handlers import HANDLERS
+from tenuto.facade.job_handlers import HANDLERS
+from tenuto.facade.store import open as open_store
+from tenuto.facade.worker import Worker
 from tenuto.surfaces.cli.shared import Settings
-from tenuto.worker import Worker
 
 FAILED = 1
 

@@ -8,36 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Iterable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tenuto.access.door import Door
-from tenuto.engine import Tenuto
+from tenuto import settings
+from tenuto.access.authenticate import Door
 from tenuto.errors import TenutoError
+from tenuto.facade.store import Tenuto
 from tenuto.identity.link import Courier
 from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.surfaces.http import events
+from tenuto.surfaces.http.access_log import AccessLog
 from tenuto.surfaces.http.answers import Problem
-from tenuto.surfaces.http.crew import Crew, Unstarted
-from tenuto.surfaces.http.desk import Desk
 from tenuto.surfaces.http.guard import LOOPBACK, Guard
-from tenuto.surfaces.http.lane import Lane
+from tenuto.surfaces.http.metrics import Metrics
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.proxy import proxy_of
 from tenuto.surfaces.http.routing import Admission
 from tenuto.surfaces.http.verbs import (
     channels,
-    hands,
+    compatibility,
     health,
     identity,
     learning,
@@ -45,23 +43,20 @@ from tenuto.surfaces.http.verbs import (
     memory,
     operator,
     privacy,
-    seeds,
     talk,
     time,
     transfer,
     workflows,
+    working_memory,
 )
-from tenuto.surfaces.http.watch import Metrics, Watch
 from tenuto.surfaces.proxy import Upstream
 from tenuto.surfaces.web import actions, pages, removal
 
 ROUTERS = (
     talk.routes, health.routes, memory.routes, time.routes,
     listings.routes, privacy.routes, privacy.operator, transfer.routes, identity.routes, learning.routes,
-    workflows.routes, hands.routes, events.routes, channels.routes, seeds.routes, operator.routes,
+    workflows.routes, working_memory.routes, events.routes, channels.routes, compatibility.routes, operator.routes,
 )  # fmt: skip
-THREADS = 40
-"""Verbs at work at the same time in one process; further ones wait their turn."""
 SILENT: Any = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """The framework's own telemetry would name paths, and paths name people."""
 DESCRIPTION = """\
@@ -69,29 +64,6 @@ The memory of an AI that talks with people, over HTTP. Every verb is about one u
 a key that is bound to a user acts for that user only. Errors are `application/problem+json` with a stable `code`.
 `docs/http.md` explains paging, idempotency keys, conditional requests and live events.
 """
-
-
-class Application(FastAPI):
-    """Goes to the watch at once: it answers for what nobody caught, and the framework's own outer layers do not."""
-
-    _first: ASGIApp | None = None
-
-    def build_middleware_stack(self) -> ASGIApp:
-        built = super().build_middleware_stack()
-        layer: Any = built
-        outermost: Any = self.user_middleware[0].cls
-        if outermost is Watch:  # else somebody put a layer around ours, and theirs comes first
-            while not isinstance(layer, Watch):
-                layer = layer.app
-            self._first = layer
-        return built
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._first is None or scope["type"] != "http":
-            await super().__call__(scope, receive, send)
-            return
-        scope["app"] = self
-        await self._first(scope, receive, send)
 
 
 def create_app(
@@ -102,15 +74,13 @@ def create_app(
     upstream: Upstream | None = None,
     courier: Courier | None = None,
     webhook_secret: str | None = None,
-    counts: str | None = None,
 ) -> FastAPI:
     """The application over ``store``. ``hosts``: the names that it answers to, besides which nothing is answered.
 
     ``upstream``: where the memory proxy sends chats; without one there is no proxy. ``courier``: carries the codes that
-    prove an address. ``webhook_secret``: what webhooks sign with. ``counts``: a folder that the processes of one server
-    share for their metrics.
+    prove an address. ``webhook_secret``: what webhooks sign with.
     """
-    metrics = Metrics(os.getpid(), Path(counts) if counts else None)
+    policy, metrics = store.deps.policy.server, Metrics(settings.metrics_folder())
     door, limits, mcp = Door(store.deps), limiter or LocalLimiter(), _mcp(store)
     proxy = proxy_of(store, upstream) if upstream is not None else None
 
@@ -118,9 +88,7 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         feed = app.state.feed = events.Feed(store, metrics)
         loop = asyncio.get_running_loop()
-        app.state.crew = crew = Crew(THREADS, loop)
-        looker = store.deps.store.looker(loop)
-        app.state.desk = Desk(looker, crew) if looker is not None else None
+        anyio.to_thread.current_default_thread_limiter().total_tokens = policy.threads
 
         def recheck() -> None:
             loop.call_soon_threadsafe(feed.recheck)
@@ -131,34 +99,24 @@ def create_app(
                 await stack.enter_async_context(mcp.running())
             if proxy is not None:
                 stack.push_async_callback(proxy.aclose)
-            stack.callback(crew.close)
-            if looker is not None:
-                stack.callback(looker.close)
-            leaving = asyncio.create_task(metrics.leave_often())
             yield
-            leaving.cancel()
-            metrics.leave()
             door.on_forget = lambda: None
             feed.stop()
-            app.state.crew, app.state.desk = Unstarted(), None
 
-    app = Application(
+    app = FastAPI(
         title="Tenuto", version=_version(), description=DESCRIPTION, lifespan=lifespan, docs_url=None, redoc_url=None,
         redirect_slashes=False, telemetry=SILENT,
     )  # fmt: skip
-    policy = store.deps.policy.server
     app.state.store, app.state.door, app.state.metrics = store, door, metrics
     app.state.admission = Admission(store.deps.policy.limits, policy, limits)
     app.state.uploads = 0
-    app.state.crew, app.state.desk = Unstarted(), None
     app.state.courier, app.state.webhook_secret = courier, webhook_secret
     app.router.routes.extend(_routes(mcp, proxy))
     for error in (TenutoError, Refused, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, on_error)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
-    app.add_middleware(Lane, routes=app.router.routes, store=store, state=app.state)
     app.add_middleware(Guard, door=door, policy=policy, limiter=limits, hosts=hosts)
-    app.add_middleware(Watch, metrics=metrics)
+    app.add_middleware(AccessLog, metrics=metrics)
     return app
 
 

@@ -21,6 +21,7 @@ def _without_nul(value: str) -> str:
 Text = Annotated[str, Field(min_length=1, description="UTF-8, up to 64 KiB.")]
 Name = Annotated[str, Field(max_length=1024), AfterValidator(_without_nul)]
 Importance = Annotated[float, Field(allow_inf_nan=False, json_schema_extra={"minimum": 0, "maximum": 10})]
+Feeling = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, description="From -1 to 1.")]
 
 
 class Body(BaseModel):
@@ -52,6 +53,7 @@ class Recall(Body):
     profile: str = Field("default", examples=["default", "blended", "decayed"])
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
+    persona: Name | None = Field(None, description="One persona's; `*` for all, where the request names none.")
     domain: str | None = None
     kind: str | None = None
     entity: str | None = Field(None, examples=["person:dad"])
@@ -62,6 +64,10 @@ class Recall(Body):
     role: str | None = None
     speaker: str | None = None
     outside: bool = Field(False, description="Candidates from outside too, which are not recalled otherwise.")
+    passages: bool = Field(False, description="Messages come with their neighbours, as one dated passage.")
+    valence: Feeling | None = None
+    arousal: Feeling | None = None
+    held: bool = Field(False, description="For the person's own eyes: what is silenced or forgotten too, marked.")
 
 
 class Build(Body):
@@ -70,6 +76,10 @@ class Build(Body):
     session: str | None = Field(None, description="Your own id of the session.")
     refresh: bool = Field(False, description="Find anew what the session is about.")
     replay: bool = Field(True, description="False leaves this session's turns out, for a caller who sends them anyway.")
+    sent: list[str] | None = Field(
+        None, max_length=10_000, description="With `replay` false: only these turns are out."
+    )
+    persona_text: str | None = Field(None, description="Words that introduce the persona.")
 
 
 class NewKey(Body):
@@ -155,7 +165,9 @@ class ErasureProof(Body):
     part: str = ""
     ids: dict[str, list[Name]] = Field(default_factory=dict)
     elsewhere: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
     digest: str
+    signature: str = ""
 
     def record(self) -> Proof:
         return Proof(**self.model_dump())

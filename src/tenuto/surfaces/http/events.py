@@ -22,15 +22,15 @@ from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from tenuto.access.decide import Need
-from tenuto.engine import Tenuto
 from tenuto.errors import StoreError
+from tenuto.facade.store import Tenuto
 from tenuto.policy import ServerPolicy
 from tenuto.ports import Where
 from tenuto.records.operations import Event
 from tenuto.surfaces.http.answers import encode
+from tenuto.surfaces.http.metrics import Metrics
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.routing import UserId, needs, router
-from tenuto.surfaces.http.watch import Metrics
 
 routes = router("/api/users/{user}", "events")
 BATCH = 500
@@ -90,7 +90,7 @@ class Feed:
 
     def _count(self, by: int) -> None:
         self._open += by
-        self._metrics.add("streams_open", by)
+        self._metrics.streams_open.inc(by)
 
 
 @dataclass(eq=False)

@@ -21,14 +21,13 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tenuto.access.door import Door
-from tenuto.acting import acting
+from tenuto.access.authenticate import Door
+from tenuto.call_context import acting
 from tenuto.policy import ServerPolicy
 from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey, KeyKind
 from tenuto.surfaces.http.problems import Refused, from_refusal
 from tenuto.surfaces.http.routing import too_many, wait
-from tenuto.surfaces.http.whole import BODY
 
 COOKIE = "tenuto"
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -74,7 +73,7 @@ class Guard:
             return
         sent = _sent(scope["headers"])
         state: dict[str, Any] = scope.setdefault("state", {})
-        state.update(key=None, secret=None, csrf=None, user=None, counted=False)
+        state.update(key=None, secret=None, csrf=None, user=None)
         most, seconds = self._allowance(scope)
         try:
             self._check_host(sent)
@@ -86,10 +85,8 @@ class Guard:
         except Refused as refused:
             await from_refusal(refused)(scope, receive, send)
             return
-        if BODY not in scope.get("extensions", ()):
-            receive = _Body(receive, most, seconds).receive
         with acting(_actor(scope, state["key"])):
-            await self.app(scope, receive, send)
+            await self.app(scope, _Body(receive, most, seconds).receive, send)
 
     def _check_host(self, sent: Sent) -> None:
         if _name(sent.get(b"host", b"")) not in self._hosts:
@@ -137,8 +134,10 @@ class Guard:
         raise Refused(401, "key_invalid", "This key is unknown, expired or revoked.", UNAUTHORISED)
 
     def _check_csrf(self, scope: Scope, sent: Sent, state: dict[str, Any]) -> None:
-        """Forms bring the token in their body (checked by the page); scripts bring it in a header."""
-        if state["csrf"] is None or scope["method"] in SAFE or _is_form(sent):
+        """The page's own forms bring the token in their body, which the page checks; all else brings it in a header."""
+        if state["csrf"] is None or scope["method"] in SAFE:
+            return
+        if _is_form(sent) and scope["path"].split("/", 2)[1] not in SURFACES:
             return
         if not hmac.compare_digest(sent.get(CSRF_HEADER, b""), state["csrf"].encode()):
             raise Refused(403, "csrf_missing", "A signed-in browser sends its form token with every change.")

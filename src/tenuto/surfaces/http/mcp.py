@@ -16,14 +16,14 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from tenuto.access.decide import Need, permit
-from tenuto.engine import Tenuto
 from tenuto.errors import Denied, TenutoError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.records.access import ApiKey
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.problems import Refused, on_error
 from tenuto.surfaces.http.routing import admit
 from tenuto.surfaces.mcp import create_mcp
-from tenuto.user import UserMemory
 
 _CALLER: ContextVar[tuple[ApiKey, UserMemory] | None] = ContextVar("tenuto_mcp_caller", default=None)
 

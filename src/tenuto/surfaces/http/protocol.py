@@ -1,173 +1,122 @@
-"""HTTP/1.1 for connections that take their time: one that does not send its whole head in time is closed.
+"""Connections that take their time or come in crowds: a head, a body and an address have limits here.
 
-Without this a few thousand half-sent requests, one byte a minute each, hold the server for ever. Idle connections
-between requests are closed after uvicorn's keep-alive time; bodies have the guard's. Each connection has one timer,
-which is looked at when it fires and not set anew for every request. And an answer goes out whole: its head waits for
-the body that follows at once, so that there is one call to the kernel and one packet instead of two.
+uvicorn reads HTTP with httptools and closes connections that idle between two requests. What it leaves out is added:
+
+    head        ``policy.header_wait`` from its first byte, and at most :data:`HEAD_BYTES`
+    body        the guard gives it ``policy.body_wait`` while somebody reads it; one that goes on after the answer was
+                given has :data:`LEFTOVER` seconds more, whatever the route
+    address     at most ``policy.connections_per_address`` connections at a time
+
+Without these a few thousand half-sent requests, one byte a minute each, hold the server for ever. Each connection has
+one timer, which is looked at when it fires and not set anew for every request.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Any
-from urllib.parse import unquote
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from tenuto.surfaces.http import whole
-from tenuto.surfaces.http.whole import Whole, WholeCycle
+from tenuto.policy import ServerPolicy
 
-HELD = 64 * 1024
-"""Bytes that are held back at most."""
-
-
-class Joined:
-    """A transport that sends together what is written in one turn of the loop."""
-
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
-        self._loop = loop
-        self._held: list[bytes] = []
-        self._size = 0
-        self.is_closing = transport.is_closing
-
-    def write(self, data: bytes) -> None:
-        if not data:
-            return
-        if not self._held:
-            self._loop.call_soon(self.flush)
-        self._held.append(data)
-        self._size += len(data)
-        if self._size > HELD:
-            self.flush()
-
-    def send(self, data: bytes) -> None:
-        """Write now, after what is held back."""
-        self.flush()
-        self._transport.write(data)
-
-    def flush(self) -> None:
-        if self._held:
-            held, self._held, self._size = self._held, [], 0
-            self._transport.write(b"".join(held))
-
-    def close(self) -> None:
-        self.flush()
-        self._transport.close()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
+HEAD_BYTES = 32 * 1024
+"""Of a request's head, at most."""
+TARGETS = (b"/", b"http://", b"https://")
+"""How what a request is for begins; ``*`` and the forms of a proxy are refused."""
+LEFTOVER = 2.0
+"""Seconds that the rest of a body may take once its request was answered."""
+CROWDED = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
-class HeadTimeout(H11Protocol):
-    """uvicorn's protocol with a time limit on request heads, and a short way for requests that arrive whole."""
+class LimitedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with a deadline for whatever a connection has begun and not finished."""
 
-    seconds: float
-    """That the head of a request may take."""
-    whole_fits: bool
-    """Whether uvicorn is one that takes requests which were read already."""
-    _head: float | None = None
-    """When the head of the next request must be there, if a connection has begun it or has never sent any."""
-    _idle: float | None = None
-    """When a connection that was answered is closed, if nothing comes."""
+    head_seconds: float
+    per_address: int
+    trusted: str | None
+    """A reverse proxy's address: its connections are many people's."""
+    addresses: Counter[str]
+    """Open connections by address, of all connections of this server."""
+    _counted: str | None = None
+    _due: float | None = None
+    """When what was begun must be there."""
     _timer: asyncio.TimerHandle | None = None
+    _head_size: int | None = 0
+    """Bytes of a head that is not complete; ``None`` while a body is awaited."""
 
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(Joined(transport, self.loop))  # type: ignore[arg-type]
-        reset = getattr(self.config, "reset_contextvars", False)
-        self._takes_whole = self.whole_fits and not self.root_path and not reset
-        self._head = self.loop.time() + self.seconds
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._due = self.loop.time() + self.head_seconds
         self._look()
+        if self.client is None or self.client[0] == self.trusted:
+            return
+        self._counted = self.client[0]
+        self.addresses[self._counted] += 1
+        if self.addresses[self._counted] > self.per_address:
+            transport.write(CROWDED)
+            transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self._counted is not None:
+            self.addresses[self._counted] -= 1
+            if not self.addresses[self._counted]:
+                del self.addresses[self._counted]
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._idle = None
-        if isinstance(self.cycle, WholeCycle) and not self.cycle.response_complete:
-            self.cycle.show()
-        elif self._takes_whole and self._free() and (request := whole.read(data)) is not None:
-            self._begin(data, request)
+        if self.transport.is_closing():
             return
+        if self._head_size is not None:
+            self._head_size += len(data)
+            if self._due is None:
+                self._due = self.loop.time() + self.head_seconds
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
-            self._head = None
-        elif self._head is None:
-            self._head = self.loop.time() + self.seconds
+        if self._head_size is not None and self._head_size > HEAD_BYTES and not self.transport.is_closing():
+            self.send_400_response("The request's head is too large.")
+
+    def on_headers_complete(self) -> None:
+        """What is raised here is answered with 400."""
+        if not self.url.startswith(TARGETS) or self.parser.get_method() == b"CONNECT":
+            raise ValueError("not a request for something of this server")
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEAD_BYTES:
+            raise ValueError("too large a head")
+        self._head_size = self._due = None
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._head_size = 0
+        if self.cycle.response_complete:
+            self._due = self.loop.time() + self.timeout_keep_alive
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        self._head = None
+        if not self.pipeline and self.cycle.more_body:
+            self._due = self.loop.time() + LEFTOVER
+            self._look()
         super().on_response_complete()
 
-    def _free(self) -> bool:
-        """Whether nothing is at work or half there, and there is room for one more request."""
-        if self.conn.their_state is not h11.IDLE or self.conn.our_state is not h11.IDLE:
-            return False
-        most = self.limit_concurrency
-        room = most is None or (len(self.connections) < most and len(self.tasks) < most)
-        return room and not self.conn.trailing_data[0]
-
-    def _begin(self, data: bytes, request: Whole) -> None:
-        """What uvicorn does with a request from h11, with one that was read already."""
-        self._head = None
-        self._unset_keepalive_if_required()
-        raw_path, _, query = request.target.partition(b"?")
-        scope = {
-            "type": "http",
-            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
-            "http_version": "1.1",
-            "server": self.server,
-            "client": self.client,
-            "scheme": self.scheme,
-            "method": request.method,
-            "root_path": "",
-            "path": unquote(raw_path.decode()),
-            "raw_path": raw_path,
-            "query_string": query,
-            "headers": request.headers,
-            "state": self.app_state.copy(),
-            "extensions": {whole.BODY: request.body},
-        }
-        self.cycle = cycle = WholeCycle(
-            data,
-            request,
-            scope=scope,
-            conn=self.conn,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=self.access_log,
-            default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
-            on_response=self._answered,
-        )
-        task = self.loop.create_task(cycle.run_asgi(self.app))
-        task.add_done_callback(self.tasks.discard)
-        self.tasks.add(task)
-
-    def _answered(self) -> None:
-        """After an answer that h11 may not know of."""
-        if self.conn.our_state is not h11.IDLE:
-            self.on_response_complete()
-            return
-        self.server_state.total_requests += 1
-        self._idle = self.loop.time() + self.timeout_keep_alive
-
     def _look(self) -> None:
-        """Close what is late; look again when something can be late next."""
-        now, due = self.loop.time(), self._head or self._idle
-        if due is not None and due <= now:
-            if not self.transport.is_closing():
-                self.transport.close()
+        """Close a connection that is late; look again when it can be late next."""
+        if self._timer is not None:
+            self._timer.cancel()
+        now = self.loop.time()
+        if self._due is not None and self._due <= now:
+            self.transport.close()
             return
-        soonest = now + min(self.seconds, self.timeout_keep_alive)
-        self._timer = self.loop.call_at(soonest if due is None else min(due, soonest), self._look)
+        soonest = now + self.head_seconds
+        self._timer = self.loop.call_at(soonest if self._due is None else min(self._due, soonest), self._look)
 
 
-def patient_for(seconds: float) -> type[H11Protocol]:
-    """The protocol with so much time for a request's head."""
-    return type("Patient", (HeadTimeout,), {"seconds": seconds, "whole_fits": whole.fits()})
+def protocol_of(policy: ServerPolicy, *, trusted: str | None = None) -> type[LimitedProtocol]:
+    """The protocol of one server, with its limits and its count of connections."""
+    limits: dict[str, Any] = {
+        "head_seconds": policy.header_wait.total_seconds(),
+        "per_address": policy.connections_per_address,
+        "trusted": trusted,
+        "addresses": Counter(),
+    }
+    return type("Protocol", (LimitedProtocol,), limits)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from starlette.requests import Request
 
 from tenuto.access.decide import Need
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
 from tenuto.records.access import ApiKey
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.problems import Refused

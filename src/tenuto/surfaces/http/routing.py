@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.routing import APIRoute
@@ -16,20 +16,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tenuto.access.decide import Need, permit, subject_of
-from tenuto.engine import Tenuto
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.policy import Limits, ServerPolicy
 from tenuto.providers.limits import Bucket, Limiter
 from tenuto.records.access import ApiKey
-from tenuto.stops import Stops
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.answers import conditional, problems
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.replay import replayed
 from tenuto.text import clean
-from tenuto.user import UserMemory
 
-STOPS = "stops"
-Verb = TypeVar("Verb", bound=Callable[..., Response])
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 ERRORS = {
     Need.PUBLIC: (),
@@ -42,7 +39,7 @@ UNAUTHORISED = {"WWW-Authenticate": 'Bearer realm="tenuto"'}
 
 
 class Admission:
-    """Who may do what, about whom, how often: the same for every route, whichever way a request takes to it."""
+    """Who may do what, about whom, how often: the same for every route."""
 
     def __init__(self, limits: Limits, policy: ServerPolicy, limiter: Limiter) -> None:
         self._limits = limits
@@ -60,14 +57,12 @@ class Admission:
         permit(key, need)
         user = clean.name(subject_of(key, named), self._limits, what="user id") if about_user else None
         state["user"] = user
-        if not state["counted"]:  # once, whichever ways it takes
-            state["counted"] = True
-            asked = [(f"key:{key.id}", self._by_key)]
-            if user is not None:
-                asked.append((f"user:{user}", self._by_user))
-            seconds = await wait(self._limiter, asked)
-            if seconds > 0:
-                raise too_many(seconds)
+        asked = [(f"key:{key.id}", self._by_key)]
+        if user is not None:
+            asked.append((f"user:{user}", self._by_user))
+        seconds = await wait(self._limiter, asked)
+        if seconds > 0:
+            raise too_many(seconds)
         return user
 
 
@@ -112,16 +107,6 @@ class GuardedRoute(APIRoute):
             return conditional(request, await inner(request))
 
         return handler
-
-
-def with_stops(stops: Callable[..., Stops[Response]]) -> Callable[[Verb], Verb]:
-    """A route whose verb can also be taken on the event loop: it stops where it would wait."""
-
-    def mark(verb: Verb) -> Verb:
-        setattr(verb, STOPS, stops)
-        return verb
-
-    return mark
 
 
 def needs(

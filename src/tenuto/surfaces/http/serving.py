@@ -15,27 +15,31 @@ import sys
 import tempfile
 import threading
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
 import uvicorn
+from prometheus_client.multiprocess import mark_process_dead
 
-from tenuto import engine, settings
+from tenuto import settings
 from tenuto.access import keys
 from tenuto.access.decide import usable
-from tenuto.engine import Tenuto
 from tenuto.errors import InputError, SettingError
+from tenuto.facade import store as facade_store
+from tenuto.facade.store import Tenuto
 from tenuto.providers.limits import Limiter, LocalLimiter
 from tenuto.records.access import KeyKind
 from tenuto.surfaces.adapters.delivery import Smtp
 from tenuto.surfaces.http.app import create_app
 from tenuto.surfaces.http.guard import LOOPBACK
-from tenuto.surfaces.http.protocol import patient_for
+from tenuto.surfaces.http.protocol import protocol_of
 from tenuto.surfaces.proxy import Upstream
 
 LOG = logging.getLogger("tenuto.serve")
-HEAD_BYTES = 32 * 1024
+LOOP: Any = "uvloop" if find_spec("uvloop") else "asyncio"
+"""There is no uvloop for Windows."""
 WAITING = 2048
 """Connections that may wait to be accepted."""
 LATE_SECONDS = 0.05
@@ -61,8 +65,6 @@ class Serving:
     logs: bool = True
     upstream: Upstream | None = None
     """Where the memory proxy sends chats."""
-    counts: str | None = None
-    """A folder that the processes share for their metrics."""
     workflows: tuple[str, ...] = ()
     """Files of workflow definitions."""
     options: tuple[tuple[str, Any], ...] = ()
@@ -105,7 +107,7 @@ def courier() -> Smtp | None:
 
 
 def open_store(serving: Serving) -> Tenuto:
-    store = engine.open(serving.db, redis=serving.redis, **dict(serving.options))
+    store = facade_store.open(serving.db, redis=serving.redis, **dict(serving.options))
     for path in serving.workflows:
         store.define(path)
     return store
@@ -165,8 +167,9 @@ def run_one(serving: Serving, listener: socket.socket, store: Tenuto | None = No
 
 def run_many(serving: Serving, listener: socket.socket) -> None:
     """Serve in several processes; start again what dies; stop all when told to."""
-    with tempfile.TemporaryDirectory(prefix="tenuto-counts-") as folder:
-        _run_many(replace(serving, counts=folder), listener)
+    with tempfile.TemporaryDirectory(prefix="tenuto-metrics-") as folder:
+        settings.share_metrics(folder)
+        _run_many(serving, listener)
 
 
 def _run_many(serving: Serving, listener: socket.socket) -> None:
@@ -185,6 +188,7 @@ def _run_many(serving: Serving, listener: socket.socket) -> None:
             if not worker.is_alive():
                 restarts += 1
                 LOG.error('{"worker": %d, "died": %s}', worker.pid or 0, worker.exitcode)
+                mark_process_dead(worker.pid or 0, settings.metrics_folder())  # type: ignore[no-untyped-call]
                 workers[place] = _start(context, serving, listener)
         if restarts > RESTARTS:
             break
@@ -204,11 +208,12 @@ def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
     policy = store.deps.policy.server
     app = create_app(
         store, hosts=serving.hosts, limiter=limiter(serving.redis), upstream=serving.upstream, courier=courier(),
-        webhook_secret=settings.connection("webhook_secret"), counts=serving.counts,
+        webhook_secret=settings.connection("webhook_secret"),
     )  # fmt: skip
     config = uvicorn.Config(
         app,
-        http=patient_for(policy.header_wait.total_seconds()),
+        http=protocol_of(policy, trusted=serving.behind),
+        loop=LOOP,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -218,7 +223,6 @@ def _server(serving: Serving, store: Tenuto) -> uvicorn.Server:
         backlog=WAITING if serving.workers == 1 else 1,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=int(policy.shutdown.total_seconds()),
-        h11_max_incomplete_event_size=HEAD_BYTES,
         proxy_headers=serving.behind is not None,
         forwarded_allow_ips=serving.behind or "",
         ssl_certfile=serving.certificate,

@@ -11,12 +11,12 @@ from starlette.responses import RedirectResponse
 
 from tenuto.access import keys as server_keys
 from tenuto.access.decide import Need
-from tenuto.engine import Tenuto
 from tenuto.errors import InputError, NotFound
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.records.access import KeyKind
 from tenuto.surfaces.web.pages import system_page
 from tenuto.surfaces.web.routing import Viewer, back_to, base_of, page_needs, router, show
-from tenuto.user import UserMemory
 
 routes = router()
 Form = Mapping[str, str]

@@ -10,8 +10,9 @@ from starlette.responses import RedirectResponse
 
 from tenuto.access import keys as server_keys
 from tenuto.access.decide import Need, usable
-from tenuto.engine import Tenuto
 from tenuto.errors import BudgetTooSmall, TenutoError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.ports import Where
 from tenuto.records.access import KeyKind
 from tenuto.records.conversation import Message, Session, Summary
@@ -23,7 +24,6 @@ from tenuto.surfaces.http.verbs.transfer import exported
 from tenuto.surfaces.web import charts, diff, graph, removal
 from tenuto.surfaces.web.rendering import page, static
 from tenuto.surfaces.web.routing import Viewer, page_needs, router, show
-from tenuto.user import UserMemory
 
 routes = router()
 SIZE = 24
@@ -62,8 +62,9 @@ def memories(
     hits: list[Hit] = []
     pins = [] if q or cursor else person.memories(pinned=True, persona=None if person.scope.persona else "*")
     if q.strip():
-        given = {name: value for name, value in (("domain", domain), ("kind", kind), ("status", status)) if value}
-        hits = person.recall(q, limit=SIZE, kinds=["memory"], **given)
+        hits = person.recall(
+            q, limit=SIZE, kinds=["memory"], domain=domain or None, kind=kind or None, status=status or None, held=True
+        )
         by_id = {id: person.memory(id) for id in (hit.id for hit in hits)}
         found, following = [by_id[hit.id] for hit in hits], None
     else:

@@ -12,10 +12,10 @@ from fastapi import Query, Request, Response
 
 from tenuto.access.decide import Need
 from tenuto.errors import InputError, NotFound
+from tenuto.facade.user import UserMemory
 from tenuto.records.conversation import Message, Session
 from tenuto.records.memory import Memory
 from tenuto.surfaces.web.routing import Viewer, page_needs, router, show
-from tenuto.user import UserMemory
 
 routes = router()
 Text = Annotated[str, Query(max_length=1000)]

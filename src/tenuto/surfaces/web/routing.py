@@ -11,14 +11,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from tenuto.access.decide import ALLOWS, Need
-from tenuto.engine import Tenuto
 from tenuto.errors import TenutoError
+from tenuto.facade.store import Tenuto
+from tenuto.facade.user import UserMemory
 from tenuto.records.access import KeyScope
 from tenuto.surfaces.http import names
 from tenuto.surfaces.http.problems import Refused, status_of
 from tenuto.surfaces.http.routing import Handler, UserId, admit
 from tenuto.surfaces.web.rendering import page
-from tenuto.user import UserMemory
 
 VIEWS = (
     ("memories", "Memories", "m"),

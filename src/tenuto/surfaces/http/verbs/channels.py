@@ -10,8 +10,8 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from tenuto.access.decide import Need
-from tenuto.engine import Tenuto
 from tenuto.errors import Denied
+from tenuto.facade.store import Tenuto
 from tenuto.records.operations import Receipt
 from tenuto.surfaces.adapters import webhook
 from tenuto.surfaces.http.answers import answer
@@ -30,7 +30,7 @@ ENVELOPE = {
         "id": {"type": "string", "description": "The channel's own id of the message: the same one is kept once."},
         "at": {"type": "string", "format": "date-time"},
         "attachments": {"type": "array", "maxItems": 50, "items": {"type": "object"}},
-        "forged": {"type": "boolean", "description": "The channel does not believe the sender."},
+        "proven": {"type": "boolean", "description": "Whether the channel itself proved who the sender is."},
         **{name: {"type": "string"} for name in ("reply_to", "subject", "persona", "device", "region")},
     },
 }

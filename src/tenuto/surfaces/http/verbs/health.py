@@ -11,6 +11,7 @@ from tenuto.access.decide import Need
 from tenuto.errors import TenutoError
 from tenuto.records.operations import JobStatus
 from tenuto.surfaces.http.answers import answer
+from tenuto.surfaces.http.metrics import MEDIA
 from tenuto.surfaces.http.routing import Store, needs, router
 
 routes = router("", "health")
@@ -48,4 +49,4 @@ def metrics(request: Request, store: Store) -> Response:
         for status in (JobStatus.PENDING, JobStatus.FAILED)
     }
     more: dict[str, float] = {name: float(count) for name, count in waiting.items()}
-    return PlainTextResponse(request.app.state.metrics.text(more), media_type="text/plain; version=0.0.4")
+    return Response(request.app.state.metrics.text(more), media_type=MEDIA)

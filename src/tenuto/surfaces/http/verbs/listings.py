@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, create_model
 
 from tenuto.access.decide import Need
-from tenuto.paging import LISTINGS, Listing
+from tenuto.facade.paging import LISTINGS, Listing
 from tenuto.surfaces.http.answers import Listed, answer
 from tenuto.surfaces.http.routing import Person, needs, router
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import Request, Response
 
 from tenuto.access.decide import Need
-from tenuto.ingest.listing import EntityCard
-from tenuto.ingest.remember import Remembered
+from tenuto.memories.listing import EntityCard
+from tenuto.memories.remember import Remembered
 from tenuto.records.memory import Entity, EntityMerge, Memory, Todo, Version
 from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.answers import answer, match

@@ -11,7 +11,7 @@ from fastapi import Query, Request, Response
 from tenuto.access import keys
 from tenuto.access.decide import Need, check_mint
 from tenuto.errors import InputError
-from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.curation import CurateReport
 from tenuto.records.access import ApiKey, KeyKind, KeyScope
 from tenuto.records.operations import Job, JobStatus
 from tenuto.surfaces.http import bodies, names

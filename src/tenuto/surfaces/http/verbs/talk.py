@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from fastapi import Response
+from fastapi import Request, Response
 
-from tenuto.access.decide import Need
+from tenuto.access.decide import Need, check_role
 from tenuto.errors import NotFound
 from tenuto.records.context import Block, Context
 from tenuto.records.operations import Receipt
 from tenuto.records.recall import Hit
-from tenuto.stops import Stops
 from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.answers import answer
-from tenuto.surfaces.http.routing import Person, needs, router, with_stops
-from tenuto.user import recalling
+from tenuto.surfaces.http.routing import Person, needs, router
 
 routes = router("/api/users/{user}", "talk")
 
@@ -76,23 +74,16 @@ def built(context: Context) -> dict[str, Any]:
 
 
 @routes.post("/observe", status_code=201, response_model=Receipt, **needs(Need.WRITE, repeatable=True))
-def observe(person: Person, body: bodies.Observe) -> Response:
+def observe(request: Request, person: Person, body: bodies.Observe) -> Response:
     """Keep one thing said. Durable when this returns; what it means is worked out in the background."""
+    check_role(request.state.key, body.role)
     return answer(person.observe(**body.model_dump()), 201)
 
 
-def _recalling(person: Person, body: bodies.Recall) -> Stops[Response]:
-    return _recalled((yield from recalling(person, **body.model_dump(exclude_unset=True))))
-
-
 @routes.post("/recall", response_model=Recalled, **needs(Need.READ))
-@with_stops(_recalling)
 def recall(person: Person, body: bodies.Recall) -> Response:
     """The right few things for a query, best first, each with its reasons."""
-    return _recalled(person.recall(**body.model_dump(exclude_unset=True)))
-
-
-def _recalled(hits: list[Hit]) -> Response:
+    hits = person.recall(**body.model_dump(exclude_unset=True))
     return answer({"hits": hits, "notes": getattr(hits, "notes", ())})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import Response
 
 from tenuto.access.decide import Need
-from tenuto.lifecycle.care import CurateReport
+from tenuto.lifecycle.curation import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.retention import Rules

@@ -13,13 +13,13 @@ from starlette.concurrency import run_in_threadpool
 
 from tenuto.access.decide import Need
 from tenuto.errors import InputError, StoreFull
+from tenuto.facade.user import UserMemory
 from tenuto.records.operations import Event
 from tenuto.records.transfer import Import
 from tenuto.surfaces.http.answers import answer, encode
 from tenuto.surfaces.http.problems import Refused
 from tenuto.surfaces.http.routing import Person, needs, router
 from tenuto.transfer.report import Estimate
-from tenuto.user import UserMemory
 
 routes = router("/api/users/{user}", "transfer")
 MEDIA = {"jsonl": "application/x-ndjson", "json": "application/json", "md": "text/markdown; charset=utf-8"}

@@ -13,12 +13,12 @@ from fastapi import Query, Response
 from pydantic import AwareDatetime, Field
 
 from tenuto.access.decide import Need
+from tenuto.facade.workflows import WorkflowHandle
 from tenuto.records.workflow import Artifact, PendingPatch, Workflow, WorkflowTurn
 from tenuto.surfaces.http.answers import answer
 from tenuto.surfaces.http.bodies import Body, Name, Text
 from tenuto.surfaces.http.routing import Person, needs, router
 from tenuto.workflow.advance import WorkflowReply
-from tenuto.workflows import WorkflowHandle
 
 routes = router("/api/users/{user}", "workflows")
 Limit = Annotated[int, Query(ge=1, le=1000)]

@@ -1,0 +1,396 @@
+"""Carrying out what the user wished: forgetting, not bringing up, allowing, remembering. In the transaction of the
+message.
+
+A wish is written down (:class:`StandingWish`) and the gate holds back what it names from then on: memories, the
+messages that state them, the answers to those, and every line that rests on them. "That" is what the message itself
+said before, or else the latest earlier message of the session that says something, whether a memory was made of it or
+not. A named topic stands for what is said later, too, until it is lifted. Each wish reports what it did, also when it
+found nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tenuto.ingest.write import LIVE, Writing
+from tenuto.language.topics import Topic, mentions, subject, topic_of
+from tenuto.language.wishes import Consent, Wish
+from tenuto.ports import Transaction, Vectors, Where
+from tenuto.records.base import evolve
+from tenuto.records.conversation import Message, Role
+from tenuto.records.memory import Entity, Kind, Memory, Proactive, Status, Todo, TodoStatus, Version
+from tenuto.records.operations import EntryKind, Event, Receipt
+from tenuto.records.wishes import StandingWish, WishKind
+from tenuto.text.words import tokens
+
+LOOK_BACK = 3
+"""Earlier messages of the user that "that" may mean."""
+LEAST_SAID = 3
+"""Words from which a message says something that could be meant by "that"."""
+_FEELING = frozenset(
+    stem
+    for word in ["like", "love", "hate", "enjoy", "prefer", "dislike", "live", "work", "have", "want", "be", "feel"]
+    for stem in tokens(word)
+)
+"""Verbs that may be worded otherwise in what was kept."""
+TOPIC = 200
+"""Memories that a named topic is looked for among."""
+NAMED = 500
+"""Entities, the most mentioned ones, that a topic may name."""
+_HOLDING = {
+    Wish.FORGET: WishKind.FORGET,
+    Wish.DO_NOT_SAVE: WishKind.FORGET,
+    Wish.DO_NOT_BRING_UP: WishKind.SILENCE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Meant:
+    """What a wish is about, as far as it is known."""
+
+    memories: tuple[Memory, ...] = ()
+    messages: tuple[Message, ...] = ()
+    unsure: bool = False
+    """Something else may have been meant."""
+
+
+def obey(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory], vector: Vectors | None) -> str:
+    """Do what a wish asks; the words for the receipt. ``own`` is what this very message left."""
+    if wish.wish is Wish.PRIVATE:
+        return _private(message)
+    if wish.wish is Wish.REMEMBER and wish.statement:
+        return "Kept, because you asked to remember it."
+    if wish.wish is Wish.MAY_MENTION:
+        return _lift(writing, wish, message, own)
+    meant = _meant(writing, wish, message, own, vector)
+    if wish.wish is Wish.REMEMBER:
+        for memory in meant.memories:
+            _keep(writing, memory)
+        return _told("Kept as important", meant) if meant.memories else "Nothing before it was kept."
+    if not wish.about and not meant.memories and (cancelled := _cancel_todos(writing, message)):
+        _stand(writing, wish, message, meant)
+        return f"Dropped {cancelled} todo(s) of the message before."
+    _stand(writing, wish, message, meant)
+    return _report(wish, meant)
+
+
+def _report(wish: Consent, meant: _Meant) -> str:
+    done = "Will not be brought up" if wish.wish is Wish.DO_NOT_BRING_UP else "Forgotten"
+    if not (meant.memories or meant.messages):
+        if not wish.about:
+            return "Nothing before it says anything, so nothing changed. Say what you mean, and it is done."
+        later = "will not be brought up" if wish.wish is Wish.DO_NOT_BRING_UP else "is held back"
+        return f"Nothing about {subject(wish.about)!r} was known. The wish stands: what is said of it {later}."
+    told = _told(done, meant)
+    return f"{told}. If you meant something else, say what: this is held back until then." if meant.unsure else told
+
+
+def _told(done: str, meant: _Meant) -> str:
+    listed = [memory.content for memory in meant.memories] or [f"{len(meant.messages)} message(s)"]
+    more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
+    return f"{done}: {'; '.join(listed[:5])}{more}"
+
+
+def _private(message: Message) -> str:
+    if message.persona is None:
+        return "Asked to stay between the two of you, but no persona is set here, so it is shared like the rest."
+    return f"Kept for {message.persona!r} only."
+
+
+def _meant(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory], vector: Vectors | None) -> _Meant:
+    if wish.about:
+        return _Meant(tuple(_about(writing, wish.about, message, vector)))
+    besides = message.content.replace(wish.quote, " ")
+    if (own or len(tokens(besides)) >= LEAST_SAID) and wish.wish is not Wish.DO_NOT_SAVE:
+        return _Meant(tuple(own), (message,))
+    before = writing.tx.find(
+        Message,
+        Where("session_id", "=", message.session_id),
+        Where("role", "=", Role.USER.value),
+        Where("seq", "<", message.seq),
+        order="-seq",
+        limit=LOOK_BACK,
+    )
+    for distance, earlier in enumerate(before):
+        left = _left_by(writing.tx, earlier)
+        if left or len(tokens(earlier.content)) >= LEAST_SAID:
+            return _Meant(tuple(left), (earlier,), unsure=distance > 0 or len(left) > 1)
+    return _Meant()
+
+
+def _left_by(tx: Transaction, message: Message) -> list[Memory]:
+    """The memories that a message left."""
+    for receipt in tx.find(Receipt, Where("message_id", "=", message.id), limit=1):
+        made = [one.subject_id for one in receipt.results if one.subject_id and one.subject_kind == "memory"]
+        return [one for one in tx.get_many(Memory, made).values() if one.status in LIVE]
+    return []
+
+
+def _about(writing: Writing, about: str, message: Message, vector: Vectors | None) -> list[Memory]:
+    said = set(tokens(subject(about)))
+    wanted = (said - _FEELING) or said
+    topic = _topic(writing.tx, about)[0]
+    live = Where("status", "in", [status.value for status in LIVE])
+    memories = writing.tx.find(Memory, live, order="-updated_at", limit=TOPIC)
+    visible = [one for one in memories if one.persona in (None, message.persona)]
+    by_words = [one for one in visible if mentions(topic, one.content) or (wanted and wanted <= _words(one))]
+    if by_words or vector is None:
+        return by_words
+    near = writing.near(EntryKind.MEMORY, vector, 5)
+    close = [id for id, cosine in near if cosine >= writing.deps.embedder.calibration.anchor]
+    return [
+        one
+        for one in writing.tx.get_many(Memory, close).values()
+        if one.status in LIVE and one.persona in (None, message.persona)
+    ]
+
+
+def _words(memory: Memory) -> set[str]:
+    return set(tokens(f"{memory.content} {' '.join(memory.entities).replace('_', ' ').replace(':', ' ')}"))
+
+
+def _topic(tx: Transaction, about: str) -> tuple[Topic, tuple[str, ...], tuple[str, ...]]:
+    """The topic of a wish with all names of whom it names: (topic, names, entities)."""
+    plain = topic_of(about)
+    asked = plain.stems
+    named = [
+        one
+        for one in tx.find(Entity, order="-mentions", limit=NAMED)
+        if any(stems and stems == asked for stems in (set(tokens(name)) for name in (one.label, *one.aliases)))
+        or (one.relation and set(tokens(one.relation)) == asked)
+    ]
+    names = tuple(dict.fromkeys(name for one in named for name in (one.label, *one.aliases) if len(name) > 2))
+    return topic_of(about, names), names, tuple(one.id for one in named)
+
+
+# --- what stands ------------------------------------------------------------------------------------------------------
+
+
+def _stand(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> None:
+    """Write the wish down and let it hold: memories, statements, the answers to them, and the topic it names."""
+    kind = _HOLDING[wish.wish]
+    _, names, entities = _topic(writing.tx, wish.about) if wish.about else (None, (), ())
+    found = bool(meant.memories or meant.messages)
+    said = [id for one in meant.memories for id in statements(writing.tx, one)]
+    said += [one.id for one in meant.messages] + _answers(writing.tx, meant.messages)
+    writing.tx.put(
+        StandingWish(
+            id=writing.deps.ids("wsh", writing.now),
+            kind=kind,
+            created_at=message.at,
+            about=wish.about,
+            names=names,
+            lasting=kind is WishKind.SILENCE or (bool(wish.about) and not found),
+            messages=tuple(dict.fromkeys(id for id in said if id != message.id)),
+            memories=tuple(one.id for one in meant.memories),
+            entities=entities if kind is WishKind.SILENCE else (),
+            message_id=message.id,
+            persona=message.persona,
+            quote=wish.quote,
+        )
+    )
+    for memory in meant.memories:
+        if kind is WishKind.FORGET:
+            forget_memory(writing, memory, reason=f"the user said {wish.quote!r}")
+        else:
+            set_proactive(writing, memory, Proactive.NO, reason=f"the user said {wish.quote!r}")
+    writing.event("wish.stands", "message", message.id, wish=str(kind))
+
+
+def take_back(writing: Writing, wish: Consent, message: Message) -> str:
+    """Hold back a message that takes back what it said itself."""
+    _stand(writing, wish, message, _Meant(messages=(message,)))
+    return "Not kept, because you took it back."
+
+
+REMOVED = "message.removed"
+"""The event of a message that was not to be saved."""
+
+
+def off_record(writing: Writing, message: Message) -> None:
+    """Hold back the answers to a message that is about to be removed: they repeat what it said."""
+    writing.tx.put(
+        StandingWish(
+            id=writing.deps.ids("wsh", writing.now),
+            kind=WishKind.FORGET,
+            created_at=writing.now,
+            messages=tuple(_answers(writing.tx, [message])),
+            message_id=message.id,
+            persona=message.persona,
+        )
+    )
+
+
+def keep_standing(writing: Writing, message: Message, own: Sequence[Memory]) -> list[str]:
+    """Hold what a new message brings to the wishes that stand; the words for its receipt."""
+    standing = [one for one in writing.tx.find(StandingWish, Where("active", "=", True), order="created_at")]
+    notes = []
+    for wish in standing:
+        if wish.kind is WishKind.SILENCE and wish.about and wish.message_id != message.id:
+            topic = topic_of(wish.about, wish.names)
+            for memory in own:
+                if mentions(topic, memory.content) or set(memory.entities) & set(wish.entities):
+                    set_proactive(writing, memory, Proactive.NO, reason=f"the user said {wish.quote!r}")
+                    notes.append(f"Will not be brought up, as you asked before: {memory.content}")
+    if message.role is Role.ASSISTANT and (wish_ := _answers_held(writing.tx, message, standing)) is not None:
+        writing.tx.put(evolve(wish_, messages=(*wish_.messages, message.id)))
+    return notes
+
+
+def _answers_held(tx: Transaction, message: Message, standing: Sequence[StandingWish]) -> StandingWish | None:
+    """The wish whose message, or what it holds back, an answer follows."""
+    before = tx.find(
+        Message, Where("session_id", "=", message.session_id), Where("seq", "<", message.seq), order="-seq", limit=1
+    )
+    since = Where("seq", ">", before[0].seq if before else 0), Where("seq", "<", message.seq)
+    removed = tx.find(Event, Where("kind", "=", REMOVED), *since, order="-seq", limit=1)
+    last = removed[0].subject_id if removed else before[0].id if before else None
+    return next((one for one in standing if last and (one.message_id == last or last in one.messages)), None)
+
+
+def statements(tx: Transaction, memory: Memory) -> list[str]:
+    """The messages that state a memory, and the answers to them."""
+    said = [one.message_id for one in memory.evidence if one.message_id]
+    return [*said, *_answers(tx, tx.get_many(Message, said).values())]
+
+
+def _answers(tx: Transaction, messages: Iterable[Message]) -> list[str]:
+    """What the persona answered to messages: it repeats what they say."""
+    found = []
+    for message in messages:
+        here = Where("session_id", "=", message.session_id), Where("seq", ">", message.seq)
+        for later in tx.find(Message, *here, order="seq", limit=3):
+            if later.role is Role.USER:
+                break
+            found.append(later.id)
+    return found
+
+
+def hold(writing: Writing, kind: WishKind, memory: Memory, quote: str) -> None:
+    """Hold back the statements of a memory that was forgotten, or is not to be raised, by hand."""
+    writing.tx.put(
+        StandingWish(
+            id=writing.deps.ids("wsh", writing.now),
+            kind=kind,
+            created_at=writing.now,
+            messages=tuple(dict.fromkeys(statements(writing.tx, memory))),
+            memories=(memory.id,),
+            quote=quote,
+        )
+    )
+
+
+def release(writing: Writing, kind: WishKind, memory_id: str) -> None:
+    """Take a memory out of the wishes of a kind that hold it; one that holds nothing else is lifted."""
+    for wish in writing.tx.find(StandingWish, Where("kind", "=", kind), Where("active", "=", True)):
+        if memory_id not in wish.memories:
+            continue
+        left = tuple(id for id in wish.memories if id != memory_id)
+        lifted = evolve(wish, memories=left, active=bool(left), lifted_at=None if left else writing.now)
+        writing.tx.put(lifted)
+
+
+def _lift(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory]) -> str:
+    """ "You can mention Petra again": known when relevant, as before the wish."""
+    tx = writing.tx
+    standing = tx.find(StandingWish, Where("kind", "=", WishKind.SILENCE), Where("active", "=", True))
+    asked = topic_of(wish.about)
+    if wish.about:
+        matching = [one for one in standing if one.about and _same_topic(asked, topic_of(one.about, one.names))]
+    else:
+        matching = standing[-1:]
+    ids = {id for one in matching for id in one.memories} | {one.id for one in own}
+    silenced = tx.find(Memory, Where("proactive_use", "=", Proactive.NO), limit=TOPIC)
+    freed = [one for one in silenced if one.id in ids or (wish.about and mentions(asked, one.content))]
+    for one in matching:
+        tx.put(evolve(one, active=False, lifted_at=writing.now))
+    for memory in freed:
+        set_proactive(writing, memory, Proactive.ONLY_WHEN_RELEVANT, reason=f"the user said {wish.quote!r}")
+    if not (matching or freed):
+        what = f"about {wish.about!r}" if wish.about else "before it"
+        return f"Nothing {what} was held back, so nothing changed."
+    listed = "; ".join(memory.content for memory in freed[:5]) or ", ".join(subject(one.about) for one in matching)
+    return f"May come up again when it is relevant: {listed}"
+
+
+def _same_topic(one: Topic, other: Topic) -> bool:
+    return bool(one.stems & other.stems)
+
+
+def _keep(writing: Writing, memory: Memory) -> None:
+    writing.tx.put(
+        evolve(
+            memory,
+            importance=max(memory.importance, 7.0),
+            confidence=max(memory.confidence, 0.95),
+            updated_at=writing.now,
+        )
+    )
+    writing.event("memory.kept", "memory", memory.id)
+
+
+def set_proactive(writing: Writing, memory: Memory, use: Proactive, *, reason: str) -> Memory:
+    """Whether a memory may be brought up; recall by explicit reference is not touched."""
+    version = Version(
+        at=writing.now,
+        content=memory.content,
+        status=memory.status,
+        reason=reason,
+        changed={"proactive_use": memory.proactive_use.value},
+    )
+    changed = evolve(memory, proactive_use=use, updated_at=writing.now, history=(*memory.history, version))
+    writing.tx.put(changed)
+    writing.event("memory.policy", "memory", memory.id, proactive_use=use.value)
+    return changed
+
+
+def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
+    """Out of every reading, its slot free; ``restore`` brings all of it back."""
+    memory = writing.tx.get(Memory, memory.id) or memory
+    if memory.status is Status.FORGOTTEN:
+        return memory
+    version = Version(
+        at=writing.now,
+        content=memory.content,
+        status=memory.status,
+        reason=reason,
+        changed={
+            "slot": memory.slot,
+            "pinned": memory.pinned,
+            "pin_kind": memory.pin_kind.value if memory.pin_kind else None,
+        },
+    )
+    forgotten = evolve(
+        memory,
+        status=Status.FORGOTTEN,
+        slot=None,
+        pinned=False,
+        pin_kind=None,
+        updated_at=writing.now,
+        history=(*memory.history, version),
+    )
+    writing.tx.put(forgotten)
+    writing.event("memory.forgotten", "memory", memory.id)
+    if memory.kind is not Kind.CONTRADICTION:
+        for note in writing.tx.find(
+            Memory, Where("kind", "=", Kind.CONTRADICTION.value), Where("status", "in", [one.value for one in LIVE])
+        ):
+            if memory.id in note.derived_from:
+                forget_memory(writing, note, reason=f"made from {memory.id}")
+    return forgotten
+
+
+def _cancel_todos(writing: Writing, message: Message) -> int:
+    """ "Forget that" right after a todo drops the todo."""
+    open_now = writing.tx.find(
+        Todo,
+        Where("session_id", "=", message.session_id),
+        Where("status", "=", TodoStatus.OPEN.value),
+        order="-created_at",
+        limit=1,
+    )
+    for todo in open_now:
+        writing.tx.put(evolve(todo, status=TodoStatus.CANCELLED, slot=None, updated_at=writing.now))
+        writing.event("todo.cancelled", "todo", todo.id)
+    return len(open_now)

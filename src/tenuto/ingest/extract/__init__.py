@@ -1,0 +1,1 @@
+"""From what was said to candidates: by rules, or by a model whose proposals are checked."""

@@ -1,0 +1,175 @@
+"""Marks set right by the words around them: what the reader cut too short, or took for over where it goes on. Pure.
+
+"Eliquis went down to 2.5 mg" is a new dose, not an end; "Jardiance instead of metformin" ends the second; where
+somebody moved to is where they live; what has lasted for years is not planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tenuto.language.lexicon import word_list
+from tenuto.language.medicines import is_medicine, substance_of
+from tenuto.records.reading import Mark
+from tenuto.text import patterns
+
+_UNIT = patterns.compile(
+    r"^[ -]?(?:mg|mcg|µg|micrograms?|units?|einheiten|unidades|unités|iu|ie|ml|puffs?|hub|g)\b", "i"
+)
+_STOPPED = patterns.compile(
+    r"\b(?:off|stop\w*|no longer|any ?more|came off|quit|without|abgesetzt|nicht mehr|ya no|dejó|dejé|ne .{1,12} plus|arrêt\w*|já não|deixou|"
+    r"parou|instead of|from)\b",
+    "i",
+)
+_INSTEAD = patterns.compile(
+    r"\b(?:instead of|rather than|in place of|statt|anstatt|anstelle von|en vez del?|en lugar del?|au lieu d[eu]|à la place d[eu]|"
+    r"em vez d[eoa]|no lugar d[eoa]|replac\w+|substitu\w+|sustitu\w+|remplac\w+)\s+(?:the |her |his |my |el |la |le |l'|o |a )?$",
+    "i",
+)
+_SWAPPED = patterns.compile(
+    r"\b(?:from|von|cambi\w+|troc\w+|mud\w+|pass\w+|wechsel\w+|gewechselt von|swap\w+|switch\w+)\s+(?:from |von |de |do |da |the |her |his |my |el |la |le |o |a )*$",
+    "i",
+)
+_FOR = patterns.compile(r"^\s*(?:\d[^,.;]{0,24}?)?\s*(?:to|auf|zu|por|para|for|pour|par|à|a)\s", "i")
+_MOVED_TO = patterns.compile(
+    r"(?:\b(?:moved|relocated|settled|settling)\b[^.,;!?]{0,16}\b(?:to|into|in)|\bmud(?:é|ado|amos|ei|ámos|ou)(?:-me|-nos)? (?:a|para)|"
+    r"\b(?:déménagé|emménagé|installée?s?) (?:à|en|au|dans))\s+(?:the |la |le |o )?$",
+    "i",
+)
+_MOVED_AFTER = patterns.compile(r"^[^.,;!?]{0,12}\b(?:um)?gezogen\b", "i")
+_LASTING = patterns.compile(
+    r"\b(?:for (?:the (?:last|past) )?\w+ (?:years|months)|since|seit|desde|depuis|há \w+ anos)\b", "i"
+)
+
+
+NEAR = 28
+"""Characters around a value that tell how long it has been so."""
+
+
+def corrected(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
+    """The marks of a message as they are meant."""
+    wide = _as_medicines(text, [_widened(text, one) for one in marks])
+    return [_state(text, one, wide, _span(spans, one.start, len(text))) for one in wide]
+
+
+def _as_medicines(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """What a list knows as a medicine is one, also where the reader took it for a condition."""
+    named = {(one.start, one.end) for one in marks if one.type == "med"}
+    found = []
+    for one in marks:
+        if one.type == "cond" and substance_of(text[one.start : one.end]) is not None:
+            if (one.start, one.end) in named:
+                continue
+            one = replace(one, type="med")
+        found.append(one)
+    return found
+
+
+_SWAPPED_TO = patterns.compile(
+    r"\b(?:switch\w*|swap\w*|chang\w+|mov\w+|put|umgestellt|gewechselt|wechsel\w*|cambi\w+|pas(?:s|é|ó)\w*|troc\w+|mud\w+)\b[^.,;!?]{0,24}?"
+    r"\b(?:to|onto|over to|auf|zu|a|por|à|au|para|pra)\s+(?:the |el |la |le |o )?$",
+    "i",
+)
+_SWAPPED_AFTER = patterns.compile(r"^[^.,;!?]{0,24}\b(?:umgestellt|gewechselt|umgestiegen)\b", "i")
+
+
+def swapped_to(text: str, mark: Mark, span: tuple[int, int]) -> bool:
+    """ "Mum got switched to apixaban": the new medicine is named, the one that it replaces is not."""
+    if mark.type != "med" or mark.state != "now":
+        return False
+    before, after = text[span[0] : mark.start], text[mark.end : span[1]]
+    return bool(_SWAPPED_TO.search(before) or (before.endswith("auf ") and _SWAPPED_AFTER.match(after)))
+
+
+def _span(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+    return next(((a, b) for a, b in spans if a <= start < b), (0, end))
+
+
+def _widened(text: str, mark: Mark) -> Mark:
+    """Up to the ends of its words: "2" of "2.5 mg" is "2.5 mg"."""
+    if mark.layer != "value":
+        return mark
+    start, end = mark.start, mark.end
+    while 0 < start < len(text) and text[start - 1].isalnum() and text[start].isalnum():
+        start -= 1
+    while end < len(text) and end > 0 and _goes_on(text, end):
+        end += 1
+    if (
+        mark.type == "dose"
+        and text[end - 1 : end].isdigit()
+        and (unit := _UNIT.match(text[end : end + 16])) is not None
+    ):
+        end += unit.end()
+    return mark if (start, end) == (mark.start, mark.end) else replace(mark, start=start, end=end)
+
+
+def _goes_on(text: str, at: int) -> bool:
+    if text[at].isalnum():
+        return text[at - 1].isalnum() or (
+            text[at].isdigit() and text[at - 1] in ".," and text[at - 2 : at - 1].isdigit()
+        )
+    decimal = text[at] in ".," and text[at - 1].isdigit()
+    return decimal and at + 1 < len(text) and text[at + 1].isdigit()
+
+
+def _state(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int]) -> Mark:
+    if mark.type == "med":
+        return _medicine(text, mark, marks, span)
+    if mark.type == "home" and mark.state in ("end", "plan"):
+        before, after = text[max(0, mark.start - 48) : mark.start], text[mark.end : mark.end + 32]
+        german = before.endswith(" nach ") and _MOVED_AFTER.match(after)
+        return replace(mark, state="now") if german or _MOVED_TO.search(before) else mark
+    near = text[max(span[0], mark.start - NEAR) : min(span[1], mark.end + NEAR)]
+    if mark.state == "plan" and mark.type in ("job", "employer", "home", "study") and _LASTING.search(near):
+        return replace(mark, state="now")
+    return mark
+
+
+def _medicine(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int]) -> Mark:
+    before, after = text[span[0] : mark.start], text[mark.end : span[1]]
+    others = any(one.type == "med" and span[0] <= one.start < span[1] and one is not mark for one in marks)
+    if mark.state in ("now", "plan") and others:
+        swapped = _SWAPPED.search(before) and _FOR.match(after)
+        return replace(mark, state="end") if swapped or _INSTEAD.search(before) else mark
+    dosed = any(one.type == "dose" and mark.end <= one.start < span[1] for one in marks)
+    if mark.state == "end" and dosed and not others and not _STOPPED.search(text[span[0] : span[1]]):
+        return replace(mark, state="now")
+    return mark
+
+
+_TAKES = patterns.compile(
+    r"\b(?:tak\w+|took|on|off|prescri\w+|tablets?|pills?|capsules?|inhaler|inject\w*|jabs?|dos\w+|medic\w*|meds|puffs?|drops|cream|start\w*|"
+    r"nimm\w*|nehm\w*|tablette\w*|verschr\w+|spritz\w*|tom[ao]\w*|pastillas?|receta\w*|inyec\w*|prend\w*|pris|comprim\w+|prescrit\w*|"
+    r"ordonnance|comprimidos?|receit\w+|remédio\w*)\b",
+    "i",
+)
+
+
+_GUESSED = patterns.compile(
+    r"\b(?:might|may|could|maybe|perhaps|possibly|probably|suspects?|suspected|not sure (?:if|whether)|vielleicht|könnte|vermutlich|womöglich|verdacht|"
+    r"quizás?|puede que|podría|sospech\w+|peut-être|pourrait|soupçonn\w+|talvez|pode ser|poderia|suspeit\w+)\b[^.;!?]{0,40}$",
+    "i",
+)
+
+
+def guessed(text: str, mark: Mark, span: tuple[int, int]) -> bool:
+    """Whether the words before say that somebody only thinks so: "I might have diabetes"."""
+    return bool(_GUESSED.search(text[span[0] : mark.start]))
+
+
+def plausible(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int], known: frozenset[str]) -> bool:
+    """Whether a value can be what it was marked as: a person is no place, and what nobody takes is no medicine."""
+    said = text[mark.start : mark.end].strip(" ,.;:!?")
+    if mark.type in ("home", "origin", "job", "employer", "med", "allergy", "cond") and said.casefold() in known:
+        return False
+    if mark.type == "cond" and said.casefold() in word_list("body_parts"):
+        return False
+    if mark.type != "med" or any(is_medicine(word) for word in said.split()):
+        return True
+    dosed = any(one.type == "dose" and span[0] <= one.start < span[1] for one in marks)
+    return (dosed or bool(_TAKES.search(text[span[0] : span[1]]))) and mark.score >= SURE_OF_UNKNOWN
+
+
+SURE_OF_UNKNOWN = 0.5
+"""How sure the reader must be of a medicine that no list knows."""

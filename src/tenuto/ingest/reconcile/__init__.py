@@ -1,0 +1,1 @@
+"""What a candidate does to what is known: pure decisions."""

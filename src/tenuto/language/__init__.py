@@ -1,0 +1,1 @@
+"""What words mean: sentences, times, names, wishes, todos, facts. Pure: text in, values out."""

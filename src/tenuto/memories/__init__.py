@@ -1,0 +1,1 @@
+"""The direct verbs on what is kept: remember, change, list."""
