@@ -22,7 +22,6 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -35,6 +34,7 @@ from tenuto.errors import EmbedderError
 from tenuto.policy import Calibration
 from tenuto.providers import embed_pack
 from tenuto.providers.runtime import open_session
+from tenuto.providers.spread import spread
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -134,13 +134,8 @@ class LocalEmbedder:
         texts = [self._pack.shown(text, query=query) for text in texts]
         vectors = self._known(texts)
         missing = sorted(set(texts) - vectors.keys(), key=len, reverse=True)  # long ones first: workers end together
-        if len(missing) <= 1 or self.threads == 1:
-            fresh = {text: self._pack.vector(session, text) for text in missing}
-        else:
-            with ThreadPoolExecutor(min(self.threads, len(missing)), "tenuto-embed") as pool:
-                fresh = dict(
-                    zip(missing, pool.map(lambda text: self._pack.vector(session, text), missing), strict=True)
-                )
+        made = spread(lambda text: self._pack.vector(session, text), missing, self.threads, "tenuto-embed")
+        fresh = dict(zip(missing, made, strict=True))
         self._keep(fresh)
         vectors |= fresh
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +21,7 @@ from tenuto.errors import ReaderError
 from tenuto.providers.embed_pack import encodable
 from tenuto.providers.reader_decode import Labels, decode, find_words, last_words, windows, word_tokens
 from tenuto.providers.runtime import open_session
+from tenuto.providers.spread import spread
 from tenuto.records.reading import Mark
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ class LocalReader:
     def read_many(self, turns: Sequence[tuple[str, str | None]]) -> list[list[Mark]]:
         """The same for many (message, before), several at a time."""
         loaded = self._ready()
-        if len(turns) <= 1 or self.threads == 1:
-            return [_read(loaded, message, before) for message, before in turns]
-        with ThreadPoolExecutor(min(self.threads, len(turns)), "tenuto-read") as pool:
-            return list(pool.map(lambda turn: _read(loaded, *turn), turns))
+        return spread(lambda turn: _read(loaded, *turn), turns, self.threads, "tenuto-read")
 
     def _ready(self) -> Loaded:
         if self._loaded is None:
