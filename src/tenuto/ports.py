@@ -214,8 +214,13 @@ class Store(Protocol):
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         """User ids in order: for sweeps and operators."""
 
-    def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
-        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``."""
+    def lease(
+        self, kinds: Sequence[str], now: datetime, until: datetime, limit: int, in_turn: Sequence[str] = ()
+    ) -> list[Job]:
+        """Take pending (or expired) jobs of one user and one kind; nobody else gets them before ``until``.
+
+        Of a kind that is ``in_turn`` nothing more of a user is taken while something of it is leased.
+        """
 
     def renew(self, job: Job, until: datetime) -> bool:
         """Keep a lease while its work goes on; ``False`` if it was lost."""

@@ -31,6 +31,8 @@ LOG = logging.getLogger("tenuto.jobs")
 Handler = Callable[[Deps, str, list[Job]], None]
 ERROR_LENGTH = 500
 STOPPED = "Not finished: the process that worked on it was told to stop."
+IN_TURN = ("digest",)
+"""Kinds whose work builds on what was said before: of one user one batch at a time, in the order of what was said."""
 PAUSE = 0.005
 """Seconds between two looks while another thread or process works on the last job."""
 SET_BACK = timedelta(seconds=1)
@@ -107,7 +109,7 @@ class Runner:
     def step(self) -> bool:
         """Lease and carry out one batch; ``False`` when nothing was due."""
         policy, now = self._deps.policy.jobs, self._now()
-        jobs = self._deps.store.lease(self.kinds, now, now + policy.lease, policy.batch)
+        jobs = self._deps.store.lease(self.kinds, now, now + policy.lease, policy.batch, IN_TURN)
         if jobs:
             self._carry_out(jobs)
         return bool(jobs)

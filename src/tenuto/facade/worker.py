@@ -22,7 +22,7 @@ from types import FrameType
 
 from tenuto.deps import Deps
 from tenuto.errors import StoreClosed, TenutoError
-from tenuto.facade.jobs import Handler, Runner
+from tenuto.facade.jobs import IN_TURN, Handler, Runner
 from tenuto.lifecycle import due, sweep
 
 COSTLY = frozenset({due.CLOSE_SESSION, due.ROLLING, due.RANGE, due.PROFILE, due.TOPICS, "digest"})
@@ -67,7 +67,7 @@ class LimitedRunner(Runner):
             free = self._limit.free(now)
             kinds = kinds if free else [kind for kind in kinds if kind not in COSTLY]
             most = min(most, free) if free else most
-        jobs = self._deps.store.lease(kinds, now, now + policy.lease, most)
+        jobs = self._deps.store.lease(kinds, now, now + policy.lease, most, IN_TURN)
         if not jobs:
             return False
         if paid and jobs[0].kind in COSTLY:

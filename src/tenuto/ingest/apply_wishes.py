@@ -19,7 +19,7 @@ from tenuto.language.wishes import Consent, Wish
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
-from tenuto.records.memory import Entity, Kind, Memory, Proactive, Status, Todo, TodoStatus, Version
+from tenuto.records.memory import Entity, Kind, Memory, Proactive, Status, Todo, TodoStatus, Version, first_said
 from tenuto.records.operations import EntryKind, Event, Receipt
 from tenuto.records.wishes import StandingWish, WishKind
 from tenuto.text.words import tokens
@@ -133,7 +133,7 @@ def _about(writing: Writing, about: str, message: Message, vector: Vectors | Non
     topic = _topic(writing.tx, about)[0]
     live = Where("status", "in", [status.value for status in LIVE])
     memories = writing.tx.find(Memory, live, order="-updated_at", limit=TOPIC)
-    visible = [one for one in memories if one.persona in (None, message.persona)]
+    visible = [one for one in memories if one.persona in (None, message.persona) and first_said(one) <= message.at]
     by_words = [one for one in visible if mentions(topic, one.content) or (wanted and wanted <= _words(one))]
     if by_words or vector is None:
         return by_words
@@ -142,7 +142,7 @@ def _about(writing: Writing, about: str, message: Message, vector: Vectors | Non
     return [
         one
         for one in writing.tx.get_many(Memory, close).values()
-        if one.status in LIVE and one.persona in (None, message.persona)
+        if one.status in LIVE and one.persona in (None, message.persona) and first_said(one) <= message.at
     ]
 
 
@@ -387,6 +387,7 @@ def _cancel_todos(writing: Writing, message: Message) -> int:
         Todo,
         Where("session_id", "=", message.session_id),
         Where("status", "=", TodoStatus.OPEN.value),
+        Where("created_at", "<=", message.at),
         order="-created_at",
         limit=1,
     )

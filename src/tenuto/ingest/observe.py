@@ -168,7 +168,8 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
     tx.put(session, message, state, receipt)
     tx.index(make_entry(message, deps.vault.index_key(scope.user)))
     tx.put(_event(deps, message, now))
-    enqueue(deps.ids, tx, [Due(EMBED, EMBED, now), Due(DIGEST, "", now, {"messages": [message.id]})], now)
+    reading = Due(DIGEST, "", min(now, message.at), {"messages": [message.id]})
+    enqueue(deps.ids, tx, [Due(EMBED, EMBED, now), reading], now)
     enqueue(deps.ids, tx, due_after_message(state, session, deps.policy, now), now)
     return receipt
 

@@ -125,7 +125,7 @@ def complete(
             break
         near = _near(writing, vectors.get(said.text))
         todos = {one.id: one for one in (*newest, *_open(writing, near))}
-        alive = [one for one in todos.values() if one.id not in fresh and one.created_at <= writing.now]
+        alive = [one for one in todos.values() if one.id not in fresh and one.created_at <= message.at]
         done = completion(
             said.text, alive, message.at, near, cancelled=said.cancelled, told=said.told, reported=said.reported
         )

@@ -25,7 +25,7 @@ from tenuto.lifecycle import retention, told
 from tenuto.recall.entry import Indexed
 from tenuto.recall.holds import Held, Holds
 from tenuto.records.conversation import KeyPoint, Message, SourcedLine, Summary
-from tenuto.records.memory import RECALLED, Memory, Status, Todo, TodoStatus, Trust
+from tenuto.records.memory import RECALLED, Memory, Status, Todo, TodoStatus, Trust, said_at
 from tenuto.text.words import distinct_tokens
 
 T = TypeVar("T")
@@ -191,7 +191,7 @@ class Gate:
         if held is not None:
             return held
         by_entity = next((self.holds.entities[one] for one in record.entities if one in self.holds.entities), None)
-        return by_entity or self.holds.topic_in(record.content, record.created_at)
+        return by_entity or self.holds.topic_in(record.content, said_at(record))
 
     def _concerns(self, record: Memory) -> bool:
         """Whether the message is about food, medicine, health, or whom a memory is about."""

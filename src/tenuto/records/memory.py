@@ -202,6 +202,16 @@ class Memory(OneLine):
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
+def first_said(memory: Memory) -> datetime:
+    """When a memory was said first."""
+    return min((one.at for one in memory.evidence), default=memory.created_at)
+
+
+def said_at(memory: Memory) -> datetime:
+    """When a memory was said last."""
+    return max((one.at for one in memory.evidence), default=memory.created_at)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Entity(OneLine):
     """A person, place, org or project. ``id`` is ``type:slug``."""

@@ -461,9 +461,13 @@ class InMemoryStore:
         with self._locked():
             return sorted(user for user in self._spaces if user > after)[:limit]
 
-    def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
+    def lease(
+        self, kinds: Sequence[str], now: datetime, until: datetime, limit: int, in_turn: Sequence[str] = ()
+    ) -> list[Job]:
         with self._locked():
             due = sorted((job for job in self._jobs() if job.kind in kinds and _due(job, now)), key=_queue_order)
+            busy = {(job.user_id, job.kind) for job in self._jobs() if job.kind in in_turn and _leased_now(job, now)}
+            due = [job for job in due if (job.user_id, job.kind) not in busy]
             due = [job for job in due if (job.user_id, job.kind) == (due[0].user_id, due[0].kind)][:limit]
             leased = [
                 evolve(job, status=JobStatus.RUNNING, lease_until=until, fence=job.fence + 1, attempts=job.attempts + 1)
@@ -607,6 +611,10 @@ def _due(job: Job, now: datetime) -> bool:
     if job.status is JobStatus.PENDING:
         return job.run_at <= now
     return job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until < now
+
+
+def _leased_now(job: Job, now: datetime) -> bool:
+    return job.status is JobStatus.RUNNING and job.lease_until is not None and job.lease_until >= now
 
 
 def _mended(job: Job, now: datetime, lease: timedelta, backoff: timedelta) -> Job:

@@ -119,8 +119,11 @@ class SqlStore:
             rows = connection.rows(self._sql["list_users"], {"after": after, "limit": limit})
         return [row[0] for row in rows]
 
-    def lease(self, kinds: Sequence[str], now: datetime, until: datetime, limit: int) -> list[Job]:
-        due = {"now": micros(now), "kinds": msgspec.json.encode(list(kinds)).decode()}
+    def lease(
+        self, kinds: Sequence[str], now: datetime, until: datetime, limit: int, in_turn: Sequence[str] = ()
+    ) -> list[Job]:
+        ordered = msgspec.json.encode(list(in_turn)).decode()
+        due = {"now": micros(now), "kinds": msgspec.json.encode(list(kinds)).decode(), "in_turn": ordered}
         with self._engine.reading(NOBODY) as connection:
             if not connection.rows(self._sql["lease_pick"].replace(" FOR UPDATE SKIP LOCKED", ""), due):
                 return []
@@ -129,7 +132,10 @@ class SqlStore:
             if not picked:
                 return []
             user, kind = picked[0]
+            if kind in in_turn and not connection.rows(self._sql["lease_turn"], {"user": user, "kind": kind}):
+                return []
             taken = {"user": user, "kind": kind, "now": micros(now), "until": micros(until), "limit": limit}
+            taken["in_turn"] = ordered
             rows = connection.rows(self._sql["lease_take"], taken)
             return sorted((self._to_job(row) for row in rows), key=lambda job: (job.run_at, job.id))
 

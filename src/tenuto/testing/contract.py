@@ -563,6 +563,39 @@ class StoreContract:
             seen += [(job.user_id, job.id) for job in jobs]
         assert sorted(seen) == [(ANA, "job_1"), (ANA, "job_2"), (BEN, "job_3")]
 
+    def test_what_is_done_in_turn_waits_for_what_was_taken_before(self, store: Store) -> None:
+        put(store, ANA, *[self._job(f"job_{number}") for number in range(4)], self._job("job_9", kind="other"))
+        put(store, BEN, self._job("job_5"))
+
+        def lease(now: datetime = NOW) -> list[tuple[str, str]]:
+            found = store.lease(["work", "other"], now, now + timedelta(minutes=1), 2, ["work"])
+            return [(job.user_id, job.id) for job in found]
+
+        assert lease() == [(ANA, "job_0"), (ANA, "job_1")]
+        assert sorted([*lease(), *lease()]) == [(ANA, "job_9"), (BEN, "job_5")]
+        assert lease() == []
+        for job in store.jobs("running"):
+            store.finish(evolve(job, status=JobStatus.DONE))
+        assert lease() == [(ANA, "job_2"), (ANA, "job_3")]
+        assert lease(NOW + timedelta(minutes=2)) == [(ANA, "job_2"), (ANA, "job_3")], "a lease that is over holds nobody"
+
+    def test_two_who_lease_at_once_never_share_what_is_done_in_turn(self, store: Store) -> None:
+        put(store, ANA, *[self._job(f"job_{number:02}") for number in range(40)])
+        taken: list[list[Job]] = []
+        start = threading.Barrier(4)
+
+        def run() -> None:
+            start.wait()
+            taken.append(store.lease(["work"], NOW, LATER, 3, ["work"]))
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(len(jobs) for jobs in taken)[:3] == [0, 0, 0]
+        assert len(store.jobs("running")) == max(len(jobs) for jobs in taken) <= 3
+
     def test_a_job_that_stands_for_a_later_one_is_not_taken_before_what_it_is_for_is_there(self, store: Store) -> None:
         put(store, ANA, Job(id="job_1", kind="embed", created_at=NOW, run_at=NOW, dedupe="embed"))
         seen: list[tuple[str, set[str]]] = []

@@ -39,15 +39,29 @@ SELECT user_id, kind FROM jobs
 WHERE status IN ('pending', 'running') AND run_at <= :now
   AND (status = 'pending' OR lease_until < :now)
   AND kind = ANY(ARRAY(SELECT json_array_elements_text(:kinds::json)))
+  AND (user_id, kind) NOT IN (
+    SELECT other.user_id, other.kind FROM jobs AS other
+    WHERE other.status = 'running' AND other.lease_until >= :now
+      AND other.kind = ANY(ARRAY(SELECT json_array_elements_text(:in_turn::json))))
 ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
 
+-- name: lease_turn
+-- Whoever leases of the same user and kind at this moment is seen by its lock, later by its rows.
+SELECT 1 FROM (SELECT pg_try_advisory_xact_lock(hashtextextended(:user || ' ' || :kind, 0)) AS free) AS turn WHERE free
+
 -- name: lease_take
-UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
-WHERE user_id = :user AND id IN (
+-- Chosen once and apart: a plan that asked again for every row would take more than the limit.
+WITH due AS MATERIALIZED (
     SELECT id FROM jobs
     WHERE status IN ('pending', 'running') AND user_id = :user AND kind = :kind AND run_at <= :now
       AND (status = 'pending' OR lease_until < :now)
+      AND (user_id, kind) NOT IN (
+        SELECT other.user_id, other.kind FROM jobs AS other
+        WHERE other.status = 'running' AND other.lease_until >= :now
+          AND other.kind = ANY(ARRAY(SELECT json_array_elements_text(:in_turn::json))))
     ORDER BY run_at, id LIMIT :limit FOR UPDATE SKIP LOCKED)
+UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
+WHERE user_id = :user AND id IN (SELECT id FROM due)
 RETURNING user_id, id, {job_columns}
 
 -- name: hold_job

@@ -121,7 +121,14 @@ SELECT user_id, kind FROM jobs INDEXED BY jobs_due
 WHERE status IN ('pending', 'running') AND run_at <= :now
   AND (status = 'pending' OR lease_until < :now)
   AND kind IN (SELECT value FROM json_each(:kinds))
+  AND (user_id, kind) NOT IN (
+    SELECT user_id, kind FROM jobs INDEXED BY jobs_status
+    WHERE status = 'running' AND lease_until >= :now AND kind IN (SELECT value FROM json_each(:in_turn)))
 ORDER BY run_at, id LIMIT 1
+
+-- name: lease_turn
+-- One writer at a time: whoever is here has the turn.
+SELECT :user, :kind
 
 -- name: lease_take
 UPDATE jobs SET status = 'running', lease_until = :until, fence = fence + 1, attempts = attempts + 1
@@ -129,6 +136,9 @@ WHERE user_id = :user AND id IN (
     SELECT id FROM jobs
     WHERE status IN ('pending', 'running') AND user_id = :user AND kind = :kind AND run_at <= :now
       AND (status = 'pending' OR lease_until < :now)
+      AND (user_id, kind) NOT IN (
+        SELECT user_id, kind FROM jobs INDEXED BY jobs_status
+        WHERE status = 'running' AND lease_until >= :now AND kind IN (SELECT value FROM json_each(:in_turn)))
     ORDER BY run_at, id LIMIT :limit)
 RETURNING user_id, id, {job_columns}
 
