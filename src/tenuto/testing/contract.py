@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -577,7 +577,7 @@ class StoreContract:
         for job in store.jobs("running"):
             store.finish(evolve(job, status=JobStatus.DONE))
         assert lease() == [(ANA, "job_2"), (ANA, "job_3")]
-        assert lease(NOW + timedelta(minutes=2)) == [(ANA, "job_2"), (ANA, "job_3")], "a lease that is over holds nobody"
+        assert lease(NOW + timedelta(minutes=2)) == [(ANA, "job_2"), (ANA, "job_3")], "a lease that is over"
 
     def test_two_who_lease_at_once_never_share_what_is_done_in_turn(self, store: Store) -> None:
         put(store, ANA, *[self._job(f"job_{number:02}") for number in range(40)])
