@@ -103,6 +103,8 @@ class MessageImportance:
 class MemoryPolicy:
     pin_importance: float = 10.0
     """A pin is forced to this."""
+    forget_within: timedelta = timedelta(days=1)
+    """A wish to forget something life-critical that nobody confirmed in this time is gone."""
     pins: int = 50
     """Most pins of one user; beyond it the least important automatic pin makes room."""
     keep_confidence: float = 0.6

@@ -48,7 +48,10 @@ async def _scenario(client: Client) -> None:
     for uri in sorted(resources):
         assert (await client.read_resource(uri)).contents[0].text.startswith("# ")
     memory_id = kept.structured_content["id"]
-    assert (await client.call_tool("forget", {"memory_id": memory_id})).structured_content["act"] == "forgotten"
+    asked = (await client.call_tool("forget", {"memory_id": memory_id})).structured_content
+    assert asked["act"] == "asked" and asked["unconfirmed"] and "Should I really forget" in asked["reason"]
+    found = (await client.call_tool("recall", {"query": "Who is allergic to penicillin?"})).structured_content["result"]
+    assert any(one["id"] == memory_id for one in found), "a proposal forgets nothing"
     wrong = await client.call_tool("forget", {"memory_id": "mem_none"})
     assert wrong.is_error and "mem_none" in wrong.content[0].text
     assert (await client.call_tool("recall", {"query": ""})).is_error

@@ -56,7 +56,8 @@ def public(cls: type) -> set[str]:
     return {name for name in own if not name.startswith("_")}
 
 
-NOT_SENT = {("remember", "trust"): "whose word it is follows from the key, never from what a request says"}
+_WHOSE = "whose word it is follows from the key, never from what a request says"
+NOT_SENT = {("remember", "trust"): _WHOSE, ("forget", "trust"): _WHOSE}
 """Options of a verb that the client has not, each with its reason."""
 FACES = ("link", "subscribe", "workflow", "workflow_of", "settle", "user", "close", "test")
 """Verbs that hand over or take something of this process: their types differ on the two sides."""

@@ -105,6 +105,7 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("spine", "The long story", Group.HISTORY, True, most=1, part=0.6),
         Spec("recent", "This conversation", Group.MESSAGES, False, Place.TURNS, context.recent_messages),
         Spec("clock", "Now", Group.ALWAYS, False, Place.TEXT),
+        Spec("question", "Waits for their yes or no: ask it now, in these words", Group.ALWAYS, False, most=1),
         Spec("workflow", "Work in progress", Group.FACTS, False, most=1),
         Spec("working", "At hand", Group.FACTS, False),
         Spec("rolling", "The talk so far, in short", Group.SUMMARIES, False, most=1),

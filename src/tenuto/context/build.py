@@ -95,6 +95,7 @@ def build(
         start=start,
         now=now,
         policy=policy,
+        question=holds.question(scope.channel, scope.persona, now),
         **gates,
     )
     variables = topic.variables(deps.working, scope)

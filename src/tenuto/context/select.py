@@ -25,6 +25,7 @@ from tenuto.records.base import micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
 from tenuto.records.memory import Kind, Memory, Todo, TodoKind, TodoStatus
+from tenuto.records.wishes import forget_question
 
 Record = Memory | Message | Summary | KeyPoint | Todo
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
@@ -50,6 +51,8 @@ class Frame:
     """What may be shown of the talk before; what came from outside is fenced there, too."""
     over: Gate
     """What may stand there although it is done."""
+    question: tuple[Memory, ...] = ()
+    """What the person asked to have forgotten and has not confirmed."""
 
     def gate(self, block: str) -> Gate:
         """The gate of a block."""
@@ -261,7 +264,16 @@ def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semanti
 
 
 def _at_hand(sheet: _Sheet, found: Gathered, frame: Frame, variables: Mapping[str, Any]) -> None:
-    """The work in progress, what the application keeps at hand, and what is new since the session began."""
+    """What waits for an answer, the work in progress, what the application keeps at hand, and what is new since the
+    session began."""
+    if asked := frame.asked.only(frame.question):
+        text = render.line(
+            frame.templates,
+            render.day(frame.now, frame.zone),
+            "recorded",
+            forget_question([one.content for one in asked]),
+        )
+        sheet.offer("question", "question", asked[0].id, text)
     if found.workflow is not None:
         text = render.workflow(frame.templates, found.workflow, frame.zone, frame.now)
         sheet.offer("workflow", "workflow", found.workflow.id, text)

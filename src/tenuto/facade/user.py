@@ -381,9 +381,12 @@ class UserMemory:
         with self._deps.store.reading(self.id) as reader:
             return change.get(reader, self._scope, id)
 
-    def forget(self, id: str, *, reason: str = "asked to forget") -> Memory:
-        """Out of every reading, until it is restored. Erasing is for good; forgetting is not."""
-        return change.forget(self._deps, self._scope, id, reason=reason)
+    def forget(self, id: str, *, reason: str = "asked to forget", trust: Trust = Trust.USER_STATED) -> Memory:
+        """Out of every reading, until it is restored. Erasing is for good; forgetting is not.
+
+        Asked for by a model (``trust`` inferred or external) the memory stays, and contexts ask the person.
+        """
+        return change.forget(self._deps, self._scope, id, reason=reason, trust=trust)
 
     def restore(self, id: str) -> Memory:
         """Bring back what was forgotten, archived or superseded."""

@@ -12,6 +12,7 @@ from typing import Any
 from tenuto.call_context import verbs
 from tenuto.deps import Deps
 from tenuto.ingest.observe import check, observe
+from tenuto.language.consent import Consent
 from tenuto.ports import Model, Where
 from tenuto.records.conversation import Role
 from tenuto.records.memory import Trust
@@ -24,7 +25,6 @@ from tenuto.workflow.advance import WorkflowReply
 from tenuto.workflow.block import workflow_block
 from tenuto.workflow.collector import Answer, is_live
 from tenuto.workflow.definition import Definition
-from tenuto.workflow.phrases import Consent
 from tenuto.workflow.trace import redacted
 from tenuto.workflow.turn import Decision
 

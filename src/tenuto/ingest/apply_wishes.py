@@ -11,15 +11,17 @@ found nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tenuto.ingest import ask_first
+from tenuto.ingest.memory_moves import forget_memory, keep_important, set_proactive
 from tenuto.ingest.write import LIVE, Writing
 from tenuto.language.topics import Topic, mentions, subject, topic_of
 from tenuto.language.wishes import Consent, Wish
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.records.base import evolve
-from tenuto.records.conversation import Message, Role
-from tenuto.records.memory import Entity, Kind, Memory, Proactive, Status, Todo, TodoStatus, Version, first_said
+from tenuto.records.conversation import Message, Role, SessionState
+from tenuto.records.memory import Entity, Memory, Proactive, Todo, TodoStatus, first_said
 from tenuto.records.operations import EntryKind, Event, Receipt
 from tenuto.records.wishes import StandingWish, WishKind
 from tenuto.text.words import tokens
@@ -66,13 +68,32 @@ def obey(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory
     meant = _meant(writing, wish, message, own, vector)
     if wish.wish is Wish.REMEMBER:
         for memory in meant.memories:
-            _keep(writing, memory)
+            keep_important(writing, memory)
         return _told("Kept as important", meant) if meant.memories else "Nothing before it was kept."
     if not wish.about and not meant.memories and (cancelled := _cancel_todos(writing, message)):
         _stand(writing, wish, message, meant)
         return f"Dropped {cancelled} todo(s) of the message before."
+    vital = tuple(one for one in meant.memories if ask_first.life_critical(one))
+    if vital and _HOLDING[wish.wish] is WishKind.FORGET:
+        return _asked_first(writing, wish, message, meant, vital)
     _stand(writing, wish, message, meant)
     return _report(wish, meant)
+
+
+def _asked_first(writing: Writing, wish: Consent, message: Message, meant: _Meant, vital: tuple[Memory, ...]) -> str:
+    """Forget what is not life-critical, and ask about the rest."""
+    rest = replace(meant, memories=tuple(one for one in meant.memories if one not in vital))
+    question = ask_first.stage(writing, vital, _wish(writing, wish, message, replace(meant, memories=vital)))
+    if not rest.memories:
+        return question
+    _stand(writing, wish, message, rest)
+    return f"{_report(wish, rest)} {question}"
+
+
+def confirmed(writing: Writing, wish: StandingWish) -> None:
+    """Carry out a wish that waited for the person's yes."""
+    for memory in writing.tx.get_many(Memory, wish.memories).values():
+        forget_memory(writing, memory, reason=f"the user said {wish.quote!r} and confirmed it")
 
 
 def _report(wish: Consent, meant: _Meant) -> str:
@@ -170,32 +191,36 @@ def _topic(tx: Transaction, about: str) -> tuple[Topic, tuple[str, ...], tuple[s
 def _stand(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> None:
     """Write the wish down and let it hold: memories, statements, the answers to them, and the topic it names."""
     kind = _HOLDING[wish.wish]
-    _, names, entities = _topic(writing.tx, wish.about) if wish.about else (None, (), ())
-    found = bool(meant.memories or meant.messages)
-    said = [id for one in meant.memories for id in statements(writing.tx, one)]
-    said += [one.id for one in meant.messages] + _answers(writing.tx, meant.messages)
-    writing.tx.put(
-        StandingWish(
-            id=writing.deps.ids("wsh", writing.now),
-            kind=kind,
-            created_at=message.at,
-            about=wish.about,
-            names=names,
-            lasting=kind is WishKind.SILENCE or (bool(wish.about) and not found),
-            messages=tuple(dict.fromkeys(id for id in said if id != message.id)),
-            memories=tuple(one.id for one in meant.memories),
-            entities=entities if kind is WishKind.SILENCE else (),
-            message_id=message.id,
-            persona=message.persona,
-            quote=wish.quote,
-        )
-    )
+    writing.tx.put(_wish(writing, wish, message, meant))
     for memory in meant.memories:
         if kind is WishKind.FORGET:
             forget_memory(writing, memory, reason=f"the user said {wish.quote!r}")
         else:
             set_proactive(writing, memory, Proactive.NO, reason=f"the user said {wish.quote!r}")
     writing.event("wish.stands", "message", message.id, wish=str(kind))
+
+
+def _wish(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> StandingWish:
+    """The wish with everything that it holds back."""
+    kind = _HOLDING[wish.wish]
+    _, names, entities = _topic(writing.tx, wish.about) if wish.about else (None, (), ())
+    found = bool(meant.memories or meant.messages)
+    said = [id for one in meant.memories for id in statements(writing.tx, one)]
+    said += [one.id for one in meant.messages] + _answers(writing.tx, meant.messages)
+    return StandingWish(
+        id=writing.deps.ids("wsh", writing.now),
+        kind=kind,
+        created_at=message.at,
+        about=wish.about,
+        names=names,
+        lasting=kind is WishKind.SILENCE or (bool(wish.about) and not found),
+        messages=tuple(dict.fromkeys(id for id in said if id != message.id)),
+        memories=tuple(one.id for one in meant.memories),
+        entities=entities if kind is WishKind.SILENCE else (),
+        message_id=message.id,
+        persona=message.persona,
+        quote=wish.quote,
+    )
 
 
 def take_back(writing: Writing, wish: Consent, message: Message) -> str:
@@ -220,6 +245,19 @@ def off_record(writing: Writing, message: Message) -> None:
             persona=message.persona,
         )
     )
+
+
+def remove_unsaved(writing: Writing, message: Message) -> str:
+    """ "Don't save this": nothing was distilled, and the message itself goes, too."""
+    tx = writing.tx
+    off_record(writing, message)
+    tx.unindex(EntryKind.MESSAGE, message.id)
+    tx.remove(Message, message.id)
+    for state in tx.find(SessionState):
+        if state.last_user_message and message.content.startswith(state.last_user_message):
+            tx.put(evolve(state, last_user_message=None))
+    writing.event(REMOVED, "message", message.id, reason="do_not_save")
+    return "Not saved, as you asked: nothing was kept of it, and the message was removed."
 
 
 def keep_standing(writing: Writing, message: Message, own: Sequence[Memory]) -> list[str]:
@@ -316,69 +354,6 @@ def _lift(writing: Writing, wish: Consent, message: Message, own: Sequence[Memor
 
 def _same_topic(one: Topic, other: Topic) -> bool:
     return bool(one.stems & other.stems)
-
-
-def _keep(writing: Writing, memory: Memory) -> None:
-    writing.tx.put(
-        evolve(
-            memory,
-            importance=max(memory.importance, 7.0),
-            confidence=max(memory.confidence, 0.95),
-            updated_at=writing.now,
-        )
-    )
-    writing.event("memory.kept", "memory", memory.id)
-
-
-def set_proactive(writing: Writing, memory: Memory, use: Proactive, *, reason: str) -> Memory:
-    """Whether a memory may be brought up; recall by explicit reference is not touched."""
-    version = Version(
-        at=writing.now,
-        content=memory.content,
-        status=memory.status,
-        reason=reason,
-        changed={"proactive_use": memory.proactive_use.value},
-    )
-    changed = evolve(memory, proactive_use=use, updated_at=writing.now, history=(*memory.history, version))
-    writing.tx.put(changed)
-    writing.event("memory.policy", "memory", memory.id, proactive_use=use.value)
-    return changed
-
-
-def forget_memory(writing: Writing, memory: Memory, *, reason: str) -> Memory:
-    """Out of every reading, its slot free; ``restore`` brings all of it back."""
-    memory = writing.tx.get(Memory, memory.id) or memory
-    if memory.status is Status.FORGOTTEN:
-        return memory
-    version = Version(
-        at=writing.now,
-        content=memory.content,
-        status=memory.status,
-        reason=reason,
-        changed={
-            "slot": memory.slot,
-            "pinned": memory.pinned,
-            "pin_kind": memory.pin_kind.value if memory.pin_kind else None,
-        },
-    )
-    forgotten = evolve(
-        memory,
-        status=Status.FORGOTTEN,
-        slot=None,
-        pinned=False,
-        pin_kind=None,
-        updated_at=writing.now,
-        history=(*memory.history, version),
-    )
-    writing.tx.put(forgotten)
-    writing.event("memory.forgotten", "memory", memory.id)
-    if memory.kind is not Kind.CONTRADICTION:
-        for note in writing.tx.find(
-            Memory, Where("kind", "=", Kind.CONTRADICTION.value), Where("status", "in", [one.value for one in LIVE])
-        ):
-            if memory.id in note.derived_from:
-                forget_memory(writing, note, reason=f"made from {memory.id}")
-    return forgotten
 
 
 def _cancel_todos(writing: Writing, message: Message) -> int:

@@ -16,8 +16,8 @@ import numpy as np
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError, ReadingStopped
-from tenuto.ingest import entity_registry, write_todos
-from tenuto.ingest.apply_wishes import REMOVED, keep_standing, obey, off_record, take_back
+from tenuto.ingest import ask_first, entity_registry, write_todos
+from tenuto.ingest.apply_wishes import confirmed, keep_standing, obey, remove_unsaved, take_back
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.embedding import checked
 from tenuto.ingest.extract import model
@@ -36,9 +36,9 @@ from tenuto.language.people import Person, in_turn, relation_in
 from tenuto.language.wishes import Wish
 from tenuto.ports import Reader, Vectors, Where
 from tenuto.records.base import evolve
-from tenuto.records.conversation import Message, Role, SessionState
+from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import RECALLED, Domain, Entity, Memory, Status, Trust
-from tenuto.records.operations import Act, EntryKind, Job, Receipt, WriteResult
+from tenuto.records.operations import Act, Job, Receipt, WriteResult
 from tenuto.records.reading import Mark
 
 DIGEST = "digest"
@@ -338,11 +338,18 @@ def _settle(writing: Writing, item: Item) -> None:
         if memory is not None:
             own.append(memory)
     results += _todos(writing, item, notes)
-    for wish in found.wishes:
+    wishes = found.wishes
+    if (answer := ask_first.answered(writing, message, item.exchange.before)) is not None:
+        agreed, said = answer
+        notes.append(said)
+        wishes = tuple(one for one in wishes if one.wish is not Wish.FORGET)
+        if agreed is not None:
+            confirmed(writing, agreed)
+    for wish in wishes:
         if dropped and wish.wish is Wish.FORGET and not wish.about:
             notes.append(take_back(writing, wish, message))
         elif wish.wish is Wish.DO_NOT_SAVE and not wish.previous:
-            notes.append(_unsaved(writing, message))
+            notes.append(remove_unsaved(writing, message))
         else:
             notes.append(obey(writing, wish, message, own, item.vectors.get(wish.about)))
     notes += keep_standing(writing, message, own)
@@ -382,16 +389,3 @@ def _todos(writing: Writing, item: Item, notes: list[str]) -> list[WriteResult]:
         results += done
         notes += questions
     return results
-
-
-def _unsaved(writing: Writing, message: Message) -> str:
-    """ "Don't save this": nothing was distilled, and the message itself goes, too."""
-    tx = writing.tx
-    off_record(writing, message)
-    tx.unindex(EntryKind.MESSAGE, message.id)
-    tx.remove(Message, message.id)
-    for state in tx.find(SessionState):
-        if state.last_user_message and message.content.startswith(state.last_user_message):
-            tx.put(evolve(state, last_user_message=None))
-    writing.event(REMOVED, "message", message.id, reason="do_not_save")
-    return "Not saved, as you asked: nothing was kept of it, and the message was removed."

@@ -10,8 +10,10 @@ from typing import Any
 
 from tenuto.deps import Deps
 from tenuto.errors import Conflict, IllegalMove, InputError, NotFound
-from tenuto.ingest.apply_wishes import forget_memory, hold, release, set_proactive
+from tenuto.ingest import ask_first
+from tenuto.ingest.apply_wishes import hold, release
 from tenuto.ingest.candidate import slot_of
+from tenuto.ingest.memory_moves import forget_memory, set_proactive
 from tenuto.ingest.reconcile.versions import superseded
 from tenuto.ingest.write import Writing
 from tenuto.memories.remember import kind_of, make_room, pin_kind, proactive_use_of, vector_of
@@ -32,13 +34,21 @@ def get(reader: Reader, scope: Scope, id: str) -> Memory:
     return memory
 
 
-def forget(deps: Deps, scope: Scope, id: str, *, reason: str = "asked to forget") -> Memory:
-    """Take a memory out of every reading. ``restore`` brings it back; ``erase`` is for good."""
+def forget(
+    deps: Deps, scope: Scope, id: str, *, reason: str = "asked to forget", trust: Trust = Trust.USER_STATED
+) -> Memory:
+    """Take a memory out of every reading. ``restore`` brings it back; ``erase`` is for good.
+
+    Asked for by less than the person's own word it only waits: the next contexts ask the person.
+    """
     with deps.store.writing(scope.user) as tx:
         memory = get(tx, scope, id)
         if memory.status is Status.FORGOTTEN:
             return memory
         writing = _writing(deps, scope, tx)
+        if trust in (Trust.INFERRED, Trust.EXTERNAL):
+            ask_first.propose(writing, memory, reason)
+            return memory
         hold(writing, WishKind.FORGET, memory, reason)
         return forget_memory(writing, memory, reason=reason)
 

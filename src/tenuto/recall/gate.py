@@ -191,7 +191,9 @@ class Gate:
         if held is not None:
             return held
         by_entity = next((self.holds.entities[one] for one in record.entities if one in self.holds.entities), None)
-        return by_entity or self.holds.topic_in(record.content, said_at(record))
+        by_topic = by_entity or self.holds.topic_in(record.content, said_at(record))
+        unconfirmed = by_topic is not None and not by_topic.silenced and record.id in self.holds.kept
+        return None if unconfirmed else by_topic
 
     def _concerns(self, record: Memory) -> bool:
         """Whether the message is about food, medicine, health, or whom a memory is about."""

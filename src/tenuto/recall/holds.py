@@ -75,11 +75,24 @@ class Holds:
     places: tuple[Place, ...] = ()
     boundaries: tuple[StandingWish, ...] = ()
     """Wishes that the model must know of to keep them: whom or what not to raise."""
+    questions: tuple[tuple[StandingWish, tuple[Memory, ...]], ...] = ()
+    """Wishes to forget that wait for the person's yes, with what they are about."""
+    kept: frozenset[str] = frozenset()
+    """Memories that no topic holds back, because the person did not confirm that they are to be forgotten."""
     rules: Rules | None = None
     """How long what is kept, where something is not kept for ever."""
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.memories or self.entities or self.topics)
+
+    def question(self, channel: str | None, persona: str | None, now: datetime) -> tuple[Memory, ...]:
+        """What the latest question is about that waits for an answer here; a model's is asked everywhere."""
+        here = (
+            memories
+            for wish, memories in reversed(self.questions)
+            if wish.waits(now) and wish.concerns(persona) and (wish.proposed or wish.channel == channel)
+        )
+        return next(here, ())
 
     def topic_in(self, text: str, at: datetime | None = None) -> Held | None:
         """The topic held back that a text speaks of; a forgotten one before a silenced one."""
@@ -158,8 +171,21 @@ def load(reader: Reader, policy: RetentionPolicy) -> Holds:
         messages |= dict.fromkeys(wish.messages, held)
         topics += [held] if topic else []
     messages |= {wish.message_id: Held(SPOKEN) for wish in wishes if wish.message_id}
+    asked_first = [one for one in wishes if one.waits_until is not None and not one.active]
+    known = reader.get_many(Memory, [id for one in asked_first for id in one.memories]) if asked_first else {}
+    questions = tuple((one, tuple(known[id] for id in one.memories if id in known)) for one in asked_first)
     told = tuple(one for one in active if one.kind is WishKind.SILENCE and one.about)
-    return Holds(messages, memories, entities, tuple(topics), _places(reader, messages), told, rules)
+    return Holds(
+        messages=messages,
+        memories=memories,
+        entities=entities,
+        topics=tuple(topics),
+        places=_places(reader, messages),
+        boundaries=told,
+        questions=questions,
+        kept=frozenset(known),
+        rules=rules,
+    )
 
 
 def _rules(reader: Reader, policy: RetentionPolicy) -> Rules | None:

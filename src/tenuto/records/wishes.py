@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -37,3 +38,25 @@ class StandingWish:
     persona: str | None = None
     quote: str = ""
     lifted_at: datetime | None = None
+    waits_until: datetime | None = None
+    """Until when the person may confirm it; nothing is held back before. ``None`` where none is needed, or it was."""
+    shown: str = ""
+    """The digest of the memories that the question was about."""
+    channel: str | None = None
+    """Where the confirmation must come from."""
+    proposed: bool = False
+    """Whether a model asked for it, not the person."""
+
+    def waits(self, now: datetime) -> bool:
+        """Whether it can still be confirmed."""
+        return self.waits_until is not None and not self.active and self.lifted_at is None and now < self.waits_until
+
+    def concerns(self, persona: str | None) -> bool:
+        """Whether the question is this persona's to ask: the one that was told, or any that sees what a model meant."""
+        return self.persona == persona or (self.proposed and self.persona is None)
+
+
+def forget_question(contents: Sequence[str]) -> str:
+    """The one short question before something is forgotten."""
+    listed = "; ".join(f"“{one}”" for one in contents[:3])
+    return f"Should I really forget {listed}{' and more' if len(contents) > 3 else ''}?"

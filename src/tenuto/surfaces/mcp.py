@@ -22,6 +22,7 @@ from tenuto.access.decide import Need
 from tenuto.errors import TenutoError
 from tenuto.facade.user import UserMemory
 from tenuto.records.memory import Status, Trust
+from tenuto.records.wishes import forget_question
 
 T = TypeVar("T")
 Caller = Callable[[Need], UserMemory]
@@ -195,10 +196,19 @@ def _writing(server: MCPServer[Any], caller: Caller) -> None:
         memory_id: Annotated[str, Field(description="The id of a memory, as `recall` gives it (mem_…).")],
         reason: Annotated[str, Field(description="Why, in the person's words.")] = "asked to forget",
     ) -> Kept:
-        """Take a memory out of use when the person asks for it or says that it is wrong. Find its id with `recall`
-        first. The person can bring it back later."""
-        gone = _told(lambda: caller(Need.WRITE).forget(memory_id, reason=reason))
-        return Kept(id=gone.id, act=gone.status, reason=reason, content=gone.content, unconfirmed=False)
+        """Propose to take a memory out of use, when the person asks for it or says that it is wrong. Find its id with
+        `recall` first. Nothing is forgotten before the person confirms it themselves: on their memory page, or by
+        saying "yes, forget it" where they talk. Tell them so; `act` is `asked`."""
+        memory = _told(lambda: caller(Need.WRITE).forget(memory_id, reason=reason, trust=Trust.INFERRED))
+        gone = memory.status is Status.FORGOTTEN
+        told = reason if gone else forget_question([memory.content])
+        return Kept(
+            id=memory.id,
+            act="forgotten" if gone else "asked",
+            reason=told,
+            content=memory.content,
+            unconfirmed=not gone,
+        )
 
 
 def _resources(server: MCPServer[Any], caller: Caller) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from tenuto.deps import Deps
 from tenuto.errors import InputError, ModelError, NotFound
+from tenuto.language.consent import Consent, consent
 from tenuto.ports import Model, Reader, Transaction
 from tenuto.records.conversation import Session
 from tenuto.records.operations import Event
@@ -27,7 +28,6 @@ from tenuto.workflow import decide, draft
 from tenuto.workflow.collector import is_live
 from tenuto.workflow.decide import Heard
 from tenuto.workflow.definition import Definition
-from tenuto.workflow.phrases import Consent, consent
 from tenuto.workflow.propose import ANSWER_SCHEMA, MODEL, SYSTEM, Proposal, prompt, read_answer, read_message
 from tenuto.workflow.trace import happenings, trace
 from tenuto.workflow.turn import Decision

@@ -22,11 +22,11 @@ from typing import Any
 import msgspec
 
 from tenuto.errors import Conflict
+from tenuto.language.consent import Consent
 from tenuto.policy import WorkflowPolicy
 from tenuto.records.base import micros
 from tenuto.records.workflow import PendingPatch, Workflow
 from tenuto.workflow.draft import Change
-from tenuto.workflow.phrases import Consent
 
 _HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Co", "Cn"})
 """Characters that are written as escapes: line breaks, zero-width and direction marks, private ones."""

@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import Any
 
 from tenuto.errors import Conflict, InputError, StoreCorrupt
+from tenuto.language.consent import Consent, consent
 from tenuto.policy import WorkflowPolicy
 from tenuto.records.workflow import Workflow
 from tenuto.workflow import collector, draft, machine
 from tenuto.workflow.collector import Answer, Settlement, is_live
 from tenuto.workflow.definition import Definition, migrate
 from tenuto.workflow.draft import Change
-from tenuto.workflow.phrases import Consent, consent
 from tenuto.workflow.propose import Proposal, Understood, merge, restates
 from tenuto.workflow.questions import last_question, still_open
 from tenuto.workflow.turn import USER, Decision, Turn, close, gate, holds_the_floor, settle_locks

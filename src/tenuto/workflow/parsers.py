@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tenuto.language.consent import Consent, consent
 from tenuto.workflow import stance
 from tenuto.workflow.dates import Day, days
 from tenuto.workflow.free_text import read_list, read_text
 from tenuto.workflow.numbers import amounts
-from tenuto.workflow.phrases import Consent, consent
 from tenuto.workflow.read_numbers import count_names, read_counts, read_number
 from tenuto.workflow.reading import (
     Parser,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tenuto.language.consent import Consent, consent
 from tenuto.text import patterns
-from tenuto.workflow.phrases import Consent, consent
 from tenuto.workflow.reading import blanked, clauses, texts, words
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.workflow.phrases import Consent, consent
+from tenuto.language.consent import Consent, consent
 
 YES = """
 yes|Yes!|YES.|yep|yeah|ok|Okay, go ahead|go ahead|go ahead please|sure|sure, do it|sounds good|confirm|i confirm|do it|

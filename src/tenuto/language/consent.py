@@ -8,9 +8,10 @@ what is not on it asks again.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from enum import StrEnum
+
+from tenuto.text import patterns
 
 
 class Consent(StrEnum):
@@ -70,8 +71,11 @@ bitte | danke | dann | mal | merci | s'il te plaît | s'il vous plaît | gracias
 obrigado | obrigada | dank je | alstublieft | proszę | dziękuję | спасибо | пожалуйста | teşekkürler
 """
 _HANDS = {"👍": "yes", "✅": "yes", "✔": "yes", "👌": "yes", "👎": "no", "❌": "no", "🚫": "no", "✖": "no"}
-_DECORATION = re.compile("[\ufe0f\u200d\U0001f3fb-\U0001f3ff\U0001f642-\U0001f64f\U0001f600-\U0001f60a]")
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_DECORATION = dict.fromkeys(
+    [0xFE0F, 0x200D, *range(0x1F3FB, 0x1F400), *range(0x1F600, 0x1F60B), *range(0x1F642, 0x1F650)]
+)
+"""Smiles, the colours of hands, and what joins them: they say neither yes nor no."""
+_WORD = patterns.compile(r"[^\W_]+(?:'[^\W_]+)*")
 LONGEST = 120
 """Characters: whoever writes more says more than yes or no."""
 
@@ -79,7 +83,7 @@ LONGEST = 120
 def _table(*groups: tuple[str, str]) -> dict[tuple[str, ...], str]:
     found: dict[tuple[str, ...], str] = {}
     for side, phrases in groups:
-        for phrase in re.split(r"[|\n]", phrases):
+        for phrase in phrases.replace("\n", "|").split("|"):
             if words := _words(phrase):
                 found[words] = side
     return found
@@ -98,7 +102,7 @@ def consent(text: str) -> Consent:
     """What a short reply says, whatever it is asked about."""
     if len(text) > LONGEST:
         return Consent.UNCLEAR
-    shown = _DECORATION.sub("", text)
+    shown = text.translate(_DECORATION)
     for hand, word in _HANDS.items():
         shown = shown.replace(hand, f" {word} ")
     if any(mark in shown for mark in "?？؟") or any(_unspoken(char) for char in shown):
