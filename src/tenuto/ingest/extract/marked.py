@@ -230,6 +230,12 @@ class Marked:
         asked = [before[start:end].strip() for start, end in spans(before)] if "?" in before else []
         return next((one for one in reversed(asked) if one.endswith("?")), None)
 
+    def asked_of_them(self) -> str | None:
+        """The question that the message answers, where it asks about the user or somebody whom it names."""
+        question = self.question()
+        about = question is not None and (_YOU.search(question) or in_turn(question, self.exchange.registry))
+        return question if about else None
+
 
 _LESS_SURE = frozenset(
     {"person", "rel", "animal", "when", "topic", "dose", "reaction", "todo", "like", "dislike", "diet"}

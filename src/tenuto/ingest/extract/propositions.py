@@ -15,12 +15,12 @@ from dataclasses import replace
 from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.extract.attributes import Attribute, attribute, serious
 from tenuto.ingest.extract.candidates import Told, candidate_of
-from tenuto.ingest.extract.corrections import guessed, plausible, swapped_to
+from tenuto.ingest.extract.corrections import guessed, plausible, supported, swapped_to
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkept, capped
 from tenuto.ingest.extract.marked import VALUELESS, Marked
 from tenuto.ingest.extract.obligations import finished_in, promises_in, todos_in
 from tenuto.ingest.extract.wish_marks import privately, rules_in, unsaved, wishes_in
-from tenuto.ingest.extract.wording import LISTED, around, whole_clause, with_article, with_dates, worded
+from tenuto.ingest.extract.wording import LISTED, around, statement, with_article, with_dates, worded
 from tenuto.language.dates import Moment, since
 from tenuto.language.fragments import is_fragment
 from tenuto.language.mentions import SELF, Mention
@@ -112,6 +112,9 @@ class _Reading(Marked):
         if not plausible(self.text, mark, self.marks, self.span(mark.start), people):
             self._refuse(mark, "it is a person, or nothing that anybody takes")
             return
+        if not supported(self.text, mark, self.span(mark.start)):
+            self._refuse(mark, "nothing in the sentence says so")
+            return
         person = self.whose(mark)
         if mark.owner == "other" and person is None and self.speaker.subject == SELF:
             self._refuse(mark, "nobody is known whom it could be about")
@@ -133,6 +136,8 @@ class _Reading(Marked):
                 return
             told = around(self, mark, person)
             vital = self._vital(mark, what, value)
+            if person is None and not vital and is_fragment(told, self.language):
+                return self._refuse(mark, "too short to say something by itself")
             self._add(mark, what, person, told, value=value, moment=moment, vital=vital, whole=True)
             return
         shown = with_article(self, mark, value) if mark.type in _WITH_ARTICLE and template_name != "cond_is" else value
@@ -204,9 +209,13 @@ class _Reading(Marked):
                 continue
             what = attribute(mark.type)
             person = self.whose(mark) if mark.owner == "other" else self.inside(mark)
-            text, moment = with_dates(self, whole_clause(self, mark), recurring=mark.type == "habit")
+            whole = statement(self, mark)
+            if whole is None:
+                self._refuse(mark, "it points at something that was said before")
+                continue
+            text, moment = with_dates(self, whole, recurring=mark.type == "habit")
             answers = len(text.split()) < FRAGMENT and self.span(mark.start) == self.spans[0]
-            question = self.question() if answers else None
+            question = self.asked_of_them() if answers else None
             if len(text.split()) < SHORTEST or (person is None and not question and is_fragment(text, self.language)):
                 self._refuse(mark, "too short to say something by itself")
                 continue
