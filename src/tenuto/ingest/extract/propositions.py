@@ -20,7 +20,7 @@ from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkep
 from tenuto.ingest.extract.marked import VALUELESS, Marked
 from tenuto.ingest.extract.obligations import finished_in, promises_in, todos_in
 from tenuto.ingest.extract.wish_marks import privately, rules_in, unsaved, wishes_in
-from tenuto.ingest.extract.wording import LISTED, around, statement, with_article, with_dates, worded
+from tenuto.ingest.extract.wording import LISTED, around, statement, told_clause, with_article, with_dates, worded
 from tenuto.language.dates import Moment, since
 from tenuto.language.fragments import is_fragment
 from tenuto.language.mentions import SELF, Mention
@@ -219,16 +219,7 @@ class _Reading(Marked):
             if len(text.split()) < SHORTEST or (person is None and not question and is_fragment(text, self.language)):
                 self._refuse(mark, "too short to say something by itself")
                 continue
-            told = clause(text, person, self.language, own=person is None)
-            if question:
-                told = f"{question} {told}"
-            if mark.type == "goal" and not told.lower().startswith(("goal", "ziel", "meta", "objetivo", "but ")):
-                told = sentence(
-                    person, (template("goal", "now", self.language) or "{v}").format(v=told[:1].lower() + told[1:])
-                )
-            if mark.state == "end":
-                told = (template("clause", "end", self.language) or "{v}").format(v=told)
-                told = told[:1].upper() + told[1:]
+            told = told_clause(self, mark, text, person, question)
             self._add(mark, what, person, told, moment=moment, whole=True)
         self._parted()
 

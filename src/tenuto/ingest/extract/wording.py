@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from tenuto.ingest.extract.marked import YEAR, Marked, gap
 from tenuto.language.dates import Moment, day_of_year, resolve
+from tenuto.language.lexicon import word_list
 from tenuto.language.people import Person
-from tenuto.language.render import clause
+from tenuto.language.render import clause, sentence, template
 from tenuto.records.reading import Mark
 from tenuto.text import patterns
 
@@ -141,19 +142,10 @@ def worded(message: Marked, mark: Mark) -> tuple[str, str, str]:
     return value, mark.type, ""
 
 
-_LOOSE = frozenset(
-    (
-        "and n or but so the a an i to of with for und oder aber der die das ein mit zu "
-        "y o pero el la un con de et ou mais le une avec e mas um com pls please"
-    ).split()  # noqa: SIM905
-)
-"""Words that a statement does not end with."""
-
-
 def without_loose_end(text: str) -> str:
     """A clause without the words behind it that begin something else: "tahini and"."""
     words = text.split()
-    while words and words[-1].strip(",;:").casefold() in _LOOSE:
+    while words and words[-1].strip(",;:").casefold() in word_list("loose_ends"):
         words.pop()
     return " ".join(words)
 
@@ -215,3 +207,16 @@ def statement(message: Marked, mark: Mark) -> Mark | None:
     opener = _OPENER.match(message.text[start:end])
     start += opener.end() if opener is not None and start + opener.end() <= mark.start else 0
     return None if _DANGLING.match(message.text[start:end]) else replace(mark, start=start, end=end)
+
+
+def told_clause(message: Marked, mark: Mark, text: str, person: Person | None, question: str | None) -> str:
+    """A clause in the third person, behind the question that it answers; a goal and what is over say so."""
+    language = message.language
+    told = clause(text, person, language, own=person is None)
+    if question:
+        told = f"{question} {told}"
+    if mark.type == "goal" and not told.lower().startswith(("goal", "ziel", "meta", "objetivo", "but ")):
+        told = sentence(person, (template("goal", "now", language) or "{v}").format(v=told[:1].lower() + told[1:]))
+    if mark.state == "end":
+        told = (template("clause", "end", language) or "{v}").format(v=told)
+    return told[:1].upper() + told[1:]
