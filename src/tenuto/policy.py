@@ -93,6 +93,8 @@ class MessageImportance:
     """Added to a question."""
     from_user: float = 1.0
     """Added to what the user says."""
+    marked: float = 3.0
+    """Added where the caller marked it: ``metadata={"important": True}``."""
     short: float = -1.0
     """Added to a text shorter than ``short_below``; negative."""
     short_below: int = 20
@@ -106,7 +108,7 @@ class MemoryPolicy:
     forget_within: timedelta = timedelta(days=1)
     """A wish to forget something life-critical that nobody confirmed in this time is gone."""
     pins: int = 50
-    """Most pins of one user; beyond it the least important automatic pin makes room."""
+    """Most standing pins of a user, and most of a session; beyond it the least important automatic one makes room."""
     keep_confidence: float = 0.6
     """A statement is kept as a memory at or above this confidence; below it, half of what the reader marks is wrong."""
     lexicons: str = ""

@@ -153,7 +153,7 @@ ARGUMENTS: dict[str, Any] = {
     "channel": "email", "address": "a@example.org", "code": "1", "merge_id": "x", "definition": "trip", "track": "t",
     "skill": "s", "success": True, "name": "n", "envelope": Envelope(channel="email", address="a@b.c", text="x"),
     "user": "ana", "provider": "openai", "key": "k", "value": 1, "content": {}, "state": "s", "operations": [],
-    "deliver": None, "digest": "d", "source": "mail", "since": None,
+    "deliver": None, "digest": "d", "source": "mail", "since": None, "session_id": "s",
 }  # fmt: skip
 """Something for every parameter that has no default."""
 
@@ -206,7 +206,7 @@ def test_every_verb_takes_a_route_and_every_route_has_a_verb(tmp_path: Path, mon
 WITHOUT_A_VERB = {
     "GET /health", "GET /ready", "GET /metrics",
     "POST /api/memory/summaries", "GET /api/memory/summaries/{session_id}", "POST /api/memory/pins",
-    "GET /api/memory/pins/{session_id}", "GET /api/memory/stats/{session_id}",
+    "POST /api/memory/context", "GET /api/memory/pins/{session_id}", "GET /api/memory/stats/{session_id}",
     "POST /api/sessions/{session_id}/messages", "GET /api/sessions/{session_id}/messages",
     "POST /api/users/{user}/tokens",
 }  # fmt: skip

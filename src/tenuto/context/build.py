@@ -20,6 +20,7 @@ from tenuto.context import gather as gathering
 from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
+from tenuto.context.memory_shape import memory_context
 from tenuto.context.select import Frame, Record, in_sight, select
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
@@ -113,7 +114,8 @@ def build(
         anchor=anchor,
         notes=tuple(notes),
     )
-    return _fitted(deps, offer, texts, tokens)
+    fitted = _fitted(deps, offer, texts, tokens)
+    return replace(fitted, memory=memory_context(fitted, found, frame, [*relevant, *semantic]))
 
 
 def _gates(

@@ -21,11 +21,13 @@ from tenuto.lifecycle import told
 from tenuto.policy import Policy
 from tenuto.recall.cards import card_facts, foundation, guidance, proactive
 from tenuto.recall.gate import Admitted, Gate, Verdict
+from tenuto.recall.scoring import message_relevance
 from tenuto.records.base import micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
 from tenuto.records.memory import Kind, Memory, Todo, TodoKind, TodoStatus
 from tenuto.records.wishes import forget_question
+from tenuto.text.words import distinct_tokens
 
 Record = Memory | Message | Summary | KeyPoint | Todo
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
@@ -61,6 +63,8 @@ class Frame:
         return {"recent": self.here, "earlier": self.before, "wins": self.over}.get(block, self.unasked)
 
 
+TOPIC = 2
+"""Words that a turn shares with the message from which both are about the same."""
 BOUNDARIES = 8
 """Things not to be raised that the model is told of, the latest."""
 ANSWERING = frozenset({"relevant", "news", "marked"})
@@ -125,6 +129,8 @@ def select(
     _at_hand(sheet, found, frame, variables or {})
     for record in relevant:
         _record(sheet, "relevant", record, frame)
+    for one in _worth_keeping(found, frame, turns, message or ""):
+        _record(sheet, "marked", one, frame)
     return sheet.lines, sheet.dropped
 
 
@@ -176,7 +182,7 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
             latest.add(summary.kind)
             _record(sheet, "rolling", summary, frame)
     _past_sessions(sheet, found, frame)
-    for summary in found.summaries:
+    for summary in sorted(found.summaries, key=lambda one: -one.importance):
         if summary.created_at > frame.start:
             continue
         if summary.kind is SummaryKind.RANGE and summary.topic is None:
@@ -210,22 +216,30 @@ def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None
 
 
 def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+    """The last session; of those before it the most important ones in full (among equals the newer), the others in
+    short.
+    """
     by_session = {s.session_id: s for s in reversed(found.summaries) if s.kind is SummaryKind.SESSION and s.session_id}
-    full, place = frame.policy.context.sessions_in_full, 0
+    full, most = frame.policy.context.sessions_in_full, frame.policy.context.session_headlines
+    told_of = []
     for past in found.previous:
         summary = by_session.get(past.id)
         if summary is None:
             continue
-        block = "latest" if place == 0 else "sessions" if place < full else "headlines"
         sheet.seen.add(("summary", summary.id))
-        admitted = frame.gate(block).admit(summary)
+        admitted = frame.unasked.admit(summary)
         if isinstance(admitted, Verdict):
-            sheet.put_aside(block, "session", past.id, admitted.rule)
-            continue
+            sheet.put_aside("sessions", "session", past.id, admitted.rule)
+        else:
+            told_of.append((past, admitted))
+    recent = told_of[1 : full + most]
+    weightiest = sorted(recent, key=lambda pair: -pair[1].record.importance)[: max(full - 1, 0)]
+    in_full = {past.id for past, _ in weightiest}
+    for place, (past, admitted) in enumerate(told_of):
+        block = "latest" if place == 0 else "sessions" if past.id in in_full else "headlines"
         show = render.headline if block == "headlines" else render.session
         text = show(frame.templates, admitted, past.started_at, frame.zone)
         sheet.offer(block, "session", past.id, text, past.started_at)
-        place += 1
 
 
 def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -244,14 +258,32 @@ def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
 
 
 def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
-    """What was said before this session, and the weighty things that its window no longer shows."""
+    """What was said before this session."""
     for message in found.earlier:
         _record(sheet, "earlier", message, frame)
     for message in found.important:
         if not _said_here(message, found) and message.at <= frame.start:
             _record(sheet, "important", message, frame)
-    for message in found.marked:
-        _record(sheet, "marked", message, frame)
+
+
+def _worth_keeping(found: Gathered, frame: Frame, turns: Sequence[Message], message: str) -> list[Message]:
+    """What was said in this session and should stay in sight when its window does not reach back, the worthiest first.
+
+    Worth is :func:`tenuto.recall.scoring.message_relevance`: age, the topic of the message, what was marked as
+    important, and what opened something to do. Age alone keeps nothing: that is what the window is for.
+    """
+    asked = distinct_tokens(message)
+    opened = {said.message_id for todo in found.todos for said in todo.evidence}
+    worth: dict[str, tuple[float, Message]] = {}
+    for one in (*found.marked, *turns):
+        hours = (frame.now - one.at).total_seconds() / 3600
+        topic = bool(asked) and len(asked & distinct_tokens(one.content)) >= min(TOPIC, len(asked))
+        important = bool(one.metadata.get("important")) or one.importance >= frame.policy.context.important_from
+        action = one.id in opened
+        if topic or important or action:
+            score = message_relevance(hours, topic=topic, important=important, action=action)
+            worth[one.id] = (score, one)
+    return [one for _, one in sorted(worth.values(), key=lambda pair: (-pair[0], -pair[1].seq))]
 
 
 def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semantic: Sequence[Record]) -> None:

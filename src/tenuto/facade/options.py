@@ -15,11 +15,12 @@ class PageFilters(TypedDict, total=False):
     since: datetime | None
     until: datetime | None
     channel: Filter | None
-    current: bool | None
+    current: bool | str | None
     definition: Filter | None
     domain: Filter | None
     entity: str | None
     kind: Filter | None
+    merged: bool | str | None
     pinned: bool | None
     proactive_use: Filter | None
     resolved: bool | None

@@ -1,4 +1,6 @@
-"""Listings, a page at a time: one table says what can be listed, by what, and in which order.
+"""Listings, a page at a time: one table says what can be listed, by what, in which order, and what is shown unasked.
+
+The verbs of the library that list the same things take their rows from here, so a page shows what they show.
 
 A cursor names the last row of the page before (its order value and its id), so a page is found by its key however deep
 it lies, and rows that come or go meanwhile neither repeat nor hide others. It is plain data and grants nothing: whoever
@@ -18,10 +20,12 @@ import msgspec
 
 from tenuto.deps import Deps
 from tenuto.errors import InputError, NotFound
-from tenuto.ports import Where
+from tenuto.lifecycle.named_session import session_ids
+from tenuto.ports import Reader, Where
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import KeyPoint, Message, Session, SessionStatus, Summary, SummaryKind
 from tenuto.records.memory import (
+    RECALLED,
     Domain,
     Entity,
     EntityMerge,
@@ -42,11 +46,16 @@ from tenuto.records.workflow import Workflow
 from tenuto.text import clean
 
 T = TypeVar("T")
+ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What can be listed. ``filters``: column → the type of its value; ``many``: a filter on several values."""
+    """What can be listed. ``filters``: column → the type of its value; ``many``: a filter on several values.
+
+    ``usual`` holds where a filter that is not given; ``"*"`` lifts it. ``shared`` adds what belongs to no persona to
+    what a persona sees.
+    """
 
     type: type[Any]
     order: str
@@ -55,6 +64,8 @@ class Listing:
     many: str | None = None
     persona: bool = True
     orders: tuple[str, ...] = field(default=())
+    usual: Mapping[str, Any] = field(default_factory=dict)
+    shared: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,32 +83,39 @@ LISTINGS: dict[str, Listing] = {
     ),
     "sessions": Listing(
         Session, "-last_activity_at", {"status": SessionStatus, "channel": str}, "started_at",
-        orders=("started_at", "-started_at", "-last_activity_at"),
+        orders=("started_at", "-started_at", "-last_activity_at"), shared=False,
     ),
     "summaries": Listing(
         Summary, "-created_at", {"kind": SummaryKind, "session_id": str, "current": bool}, "created_at",
-        orders=("created_at", "-created_at", "start_seq"),
+        orders=("created_at", "-created_at", "start_seq"), usual={"current": True},
     ),
     "key_points": Listing(
         KeyPoint, "-created_at", {"session_id": str, "type": str, "resolved": bool}, "created_at",
         orders=("created_at", "-created_at", "-weight"),
     ),
     "memories": Listing(
-        Memory, "-updated_at",
+        Memory, "-created_at",
         {"domain": Domain, "kind": Kind, "status": Status, "pinned": bool, "proactive_use": Proactive, "trust": Trust,
          "source": str, "session_id": str}, "created_at", many="entities",
-        orders=("created_at", "-created_at", "-updated_at", "-importance"),
+        orders=("created_at", "-created_at", "-updated_at", "-importance"), usual={"status": RECALLED},
     ),
     "entities": Listing(
-        Entity, "-updated_at", {"type": str}, "updated_at", persona=False, orders=("-updated_at", "-mentions", "id")
+        Entity, "-mentions", {"type": str, "merged": bool}, "updated_at", persona=False,
+        orders=("-updated_at", "-mentions", "id"), usual={"merged": False},
     ),
-    "merges": Listing(EntityMerge, "-created_at", {"status": MergeStatus}, "created_at", persona=False),
+    "merges": Listing(
+        EntityMerge, "-created_at", {"status": MergeStatus}, "created_at", persona=False,
+        usual={"status": MergeStatus.PROPOSED},
+    ),
     "todos": Listing(
         Todo, "-created_at", {"kind": TodoKind, "status": TodoStatus, "source": str, "session_id": str}, "created_at",
-        many="entities", orders=("created_at", "-created_at", "-importance"),
+        many="entities", orders=("created_at", "-created_at", "-importance"), usual={"status": TodoStatus.OPEN},
+        shared=False,
     ),
-    "state_changes": Listing(StateChange, "-at", {}, "at", orders=("at", "-at")),
-    "workflows": Listing(Workflow, "-updated_at", {"definition": str, "state": str, "session_id": str}, "updated_at"),
+    "state_changes": Listing(StateChange, "-at", {}, "at", orders=("at", "-at"), shared=False),
+    "workflows": Listing(
+        Workflow, "-updated_at", {"definition": str, "state": str, "session_id": str}, "updated_at", shared=False
+    ),
     "events": Listing(Event, "-seq", {"kind": str, "subject_kind": str, "subject_id": str}, "at", persona=False,
                       orders=("seq", "-seq")),
 }  # fmt: skip
@@ -126,13 +144,24 @@ def find(
     most = deps.policy.limits.page_size
     if not 1 <= clean.count(limit) <= most:
         raise InputError(f"'limit' is from 1 to {most}, and is {limit!r}.", code="limit_invalid")
-    where = [*_conditions(listing, what, filters), *_times(listing, since, until), *_persona(listing, scope)]
+    times = _times(listing, since, until)
     with deps.store.reading(scope.user) as reader:
-        rows = reader.find(listing.type, *where, order=by, limit=limit + 1, after=read_cursor(cursor, by, listing))
-    if len(rows) <= limit:
-        return Page(items=rows)
-    last = rows[limit - 1]
-    return Page(items=rows[:limit], next=write_cursor(by, getattr(last, by.removeprefix("-")), last.id))
+        where = [*_conditions(reader, scope, what, filters), *times]
+        found = reader.find(listing.type, *where, order=by, limit=limit + 1, after=read_cursor(cursor, by, listing))
+    if len(found) <= limit:
+        return Page(items=found)
+    last = found[limit - 1]
+    return Page(items=found[:limit], next=write_cursor(by, getattr(last, by.removeprefix("-")), last.id))
+
+
+def rows(
+    deps: Deps, scope: Scope, what: str, *, order: str | None = None, limit: int | None = None, **filters: Any
+) -> list[Any]:
+    """The first rows of a listing, however many: what a verb of the library returns."""
+    listing = _listing(what)
+    with deps.store.reading(scope.user) as reader:
+        where = _conditions(reader, scope, what, filters)
+        return reader.find(listing.type, *where, order=order or listing.order, limit=limit)
 
 
 def one(deps: Deps, scope: Scope, what: str, id: str) -> Any:
@@ -183,18 +212,27 @@ def _listing(what: str) -> Listing:
         raise InputError(f"There is no listing {what!r}: use {', '.join(LISTINGS)}.", code="listing_unknown") from None
 
 
-def _conditions(listing: Listing, what: str, filters: Mapping[str, Any]) -> list[Where]:
-    where = []
-    for name, value in filters.items():
-        if value is None:
-            continue
+def _conditions(reader: Reader, scope: Scope, what: str, filters: Mapping[str, Any]) -> list[Where]:
+    """What was asked for, what holds where nothing was, and what the persona sees."""
+    listing = _listing(what)
+    asked = {**listing.usual, **{name: value for name, value in filters.items() if value is not None}}
+    where = _persona(listing, scope)
+    for name, value in asked.items():
         if name == "entity" and listing.many:
             where.append(Where(listing.many, "has", clean.storable(value, what=name)))
-        elif name in listing.filters:
-            where.append(_condition(name, listing.filters[name], value))
-        else:
+        elif name not in listing.filters:
             known = ", ".join((*listing.filters, *(["entity"] if listing.many else [])))
             raise InputError(f"{what} cannot be filtered by {name!r}: use {known}.", code="filter_unknown")
+        elif name in listing.usual and value == ANY:
+            continue
+        elif name == "merged":
+            where.append(Where("merged_into", "is not" if _checked(name, bool, value) else "is", None))
+        elif name == "session_id":
+            given = [value] if isinstance(value, str) else value
+            ids = [id for one in given for id in session_ids(reader, scope.persona, one)]
+            where.append(Where(name, "in", ids))
+        else:
+            where.append(_condition(name, listing.filters[name], value))
     return where
 
 
@@ -225,4 +263,6 @@ def _times(listing: Listing, since: datetime | None, until: datetime | None) -> 
 
 
 def _persona(listing: Listing, scope: Scope) -> list[Where]:
-    return [Where("persona", "in", [scope.persona, None])] if listing.persona and scope.persona else []
+    if not listing.persona or not scope.persona:
+        return []
+    return [Where("persona", "in", [scope.persona, None] if listing.shared else [scope.persona])]

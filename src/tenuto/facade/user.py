@@ -97,8 +97,12 @@ class UserMemory:
         thinking: str | None = None,
         model: str | None = None,
         metadata: dict[str, Any] | None = None,
+        tokens: int | None = None,
     ) -> Receipt:
-        """Keep one thing said. Durable when this returns; what it means is worked out in the background."""
+        """Keep one thing said. Durable when this returns; what it means is worked out in the background.
+
+        ``tokens`` is what it cost the model, where you know it; ``metadata={"important": True}`` keeps it in sight.
+        """
         incoming = check(
             self._deps,
             text,
@@ -110,6 +114,7 @@ class UserMemory:
             thinking=thinking,
             model=model,
             metadata=metadata,
+            tokens=tokens,
         )
         receipt = observe(self._deps, self._scope, incoming)
         if receipt.act is Act.INSERTED:
@@ -227,16 +232,12 @@ class UserMemory:
         )
 
     def messages(self, *, session_id: str | None = None, limit: int = 100) -> list[Message]:
-        """The last messages, oldest first."""
-        where = [Where("session_id", "=", session_id)] if session_id else []
-        with self._deps.store.reading(self.id) as reader:
-            return reader.find(Message, *where, order="-at", limit=limit)[::-1]
+        """The last messages, oldest first; of one session, by our id of it or yours."""
+        return paging.rows(self._deps, self._scope, "messages", order="-at", limit=limit, session_id=session_id)[::-1]
 
     def sessions(self, *, limit: int = 100) -> list[Session]:
         """Sessions with this persona (or all of them without one), newest first."""
-        where = [Where("persona", "=", self._scope.persona)] if self._scope.persona else []
-        with self._deps.store.reading(self.id) as reader:
-            return reader.find(Session, *where, order="-last_activity_at", limit=limit)
+        return paging.rows(self._deps, self._scope, "sessions", limit=limit)
 
     def page(
         self, what: str, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[PageFilters]
@@ -500,29 +501,32 @@ class UserMemory:
         self._wake()
         return closed
 
+    def name_session(self, session_id: str, name: str | None) -> Session:
+        """What a session is called, from now on; ``None`` takes the name away. By our id of it or yours."""
+        return close.name_session(self._deps, self._scope, session_id, name)
+
     def summaries(
         self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
     ) -> list[Summary]:
         """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
         if kind is not None and kind not in set(SummaryKind):
             raise InputError(f"Unknown kind {kind!r}: use one of {', '.join(SummaryKind)}.", code="kind_unknown")
-        where = [Where("kind", "=", kind)] if kind else []
-        where += [Where("session_id", "=", session_id)] if session_id else []
-        where += [] if versions else [Where("current", "=", True)]
-        with self._deps.store.reading(self.id) as reader:
-            found = reader.find(Summary, *where, order="-created_at", limit=None if self._scope.persona else limit)
-        visible = (None, self._scope.persona)
-        return [one for one in found if self._scope.persona is None or one.persona in visible][:limit]
+        current = paging.ANY if versions else None
+        return paging.rows(
+            self._deps, self._scope, "summaries", limit=limit, kind=kind, session_id=session_id, current=current
+        )
 
-    def summarise(self, start: str | datetime, end: str | datetime) -> Summary:
-        """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times."""
-        return rolling.summarise_range(self._paid, self._scope, start, end)
+    def summarise(self, start: str | datetime, end: str | datetime, *, session_id: str | None = None) -> Summary:
+        """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times.
+
+        ``session_id`` takes the messages of that session alone. Ranges do not overlap: one that holds another takes its
+        place, one that cuts into another is refused.
+        """
+        return rolling.summarise_range(self._paid, self._scope, start, end, session_id)
 
     def key_points(self, *, session_id: str | None = None, limit: int = 100) -> list[KeyPoint]:
         """What was worth keeping from sessions, newest first."""
-        where = [Where("session_id", "=", session_id)] if session_id else []
-        with self._deps.store.reading(self.id) as reader:
-            return reader.find(KeyPoint, *where, order="-created_at", limit=limit)
+        return paging.rows(self._deps, self._scope, "key_points", limit=limit, session_id=session_id)
 
     def state(self) -> AgentState:
         """The persona's axes towards the user, now. Nothing about it is hidden."""
@@ -722,10 +726,7 @@ class UserMemory:
 
     def workflows(self, *, definition: str | None = None, state: str | None = None, limit: int = 100) -> list[Workflow]:
         """Workflows, the last touched first."""
-        wanted = {"definition": definition, "state": state, "persona": self._scope.persona}
-        where = [Where(name, "=", value) for name, value in wanted.items() if value is not None]
-        with self._deps.store.reading(self.id) as reader:
-            return reader.find(Workflow, *where, order="-updated_at", limit=limit)
+        return paging.rows(self._deps, self._scope, "workflows", limit=limit, definition=definition, state=state)
 
     def record_outcome(
         self,

@@ -51,6 +51,7 @@ class Incoming:
     thinking: str | None
     model: str | None
     metadata: dict[str, Any]
+    tokens: int | None
     trust: Trust
     source: str
     stamped: bool = False
@@ -69,6 +70,7 @@ def check(
     thinking: str | None = None,
     model: str | None = None,
     metadata: dict[str, Any] | None = None,
+    tokens: int | None = None,
     trust: Trust | None = None,
     source: str = "conversation",
 ) -> Incoming:
@@ -88,6 +90,7 @@ def check(
         thinking=None if thinking is None else clean.text(thinking, limits, what="thinking"),
         model=clean.optional_name(model, limits, what="model name"),
         metadata=clean.metadata(metadata, limits),
+        tokens=None if tokens is None else clean.count(tokens, what="tokens"),
         trust=trust or TRUST_OF_ROLE[known_role],
         source=clean.name(source, limits, what="source"),
         stamped=at is None,
@@ -148,6 +151,7 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
             incoming.role,
             deps.policy.importance,
             domain_terms=holds_domain_term(incoming.content, deps.policy.memory.lexicons),
+            marked=incoming.metadata.get("important") is True,
         ),
         external_id=incoming.external_id,
         speaker=incoming.speaker,
@@ -155,6 +159,7 @@ def _keep(deps: Deps, scope: Scope, tx: Transaction, incoming: Incoming, now: da
         model=incoming.model,
         trust=incoming.trust,
         source=incoming.source,
+        tokens=incoming.tokens,
         metadata=incoming.metadata,
     )
     receipt = Receipt(

@@ -34,6 +34,7 @@ BESIDE = 24
 """Memories of the same key that are looked at, the latest first."""
 UNSAID = 64
 """Latest memories that a change is held against while there are no vectors."""
+NO_ROOM = "not pinned, because all {} pins are set by hand: unpin one, or raise the setting memory.pins"
 LIVE = (*RECALLED, Status.CANDIDATE)
 
 
@@ -179,8 +180,10 @@ def _write(
     writing: Writing, candidate: Candidate, decision: Decision, vector: Vectors | None
 ) -> tuple[WriteResult, Memory | None]:
     tx, subject = writing.tx, decision.subject
-    for memory in decision.put:
-        memory = _within_pins(writing, memory)
+    unpinned = False
+    for given in decision.put:
+        memory = _within_pins(writing, given)
+        unpinned = unpinned or (given.pinned and not memory.pinned)
         if memory.created_at == writing.now and tx.get(Memory, memory.id) is None:
             if not tx.add(memory):
                 return _refused(candidate, "another writer was first", None, Act.DUPLICATE), None
@@ -196,6 +199,8 @@ def _write(
         writing.index(decision.contradiction, None)
         writing.event("memory.contradiction", "memory", decision.contradiction.id)
     result = decision.result
+    if unpinned:
+        result = replace(result, reason=f"{result.reason}; {NO_ROOM.format(writing.deps.policy.memory.pins)}")
     if result.act is not Act.DUPLICATE and result.subject_id:
         writing.event(
             f"memory.{result.act}", "memory", result.subject_id, previous=result.previous_id, made_by=result.made_by
@@ -239,22 +244,34 @@ def _by_id(memories: Iterable[Memory]) -> dict[str, Memory]:
     return {memory.id: memory for memory in memories}
 
 
+def room_for_pin(writing: Writing, memory: Memory) -> bool:
+    """Whether a pin finds room; where there is none, the least important automatic pin is taken off for it.
+
+    Pins of a session are counted for that session, the others for the user.
+    """
+    found = writing.tx.find(Memory, Where("pinned", "=", True), Where("status", "in", RECALLED))
+    beside = [one for one in found if one.id != memory.id and one.pin_session_id == memory.pin_session_id]
+    if len(beside) < writing.deps.policy.memory.pins:
+        return True
+    automatic = [one for one in beside if one.pin_kind is PinKind.AUTO]
+    if not automatic:
+        return False
+    least = min(automatic, key=lambda one: (one.importance, one.reinforcements, one.updated_at))
+    writing.tx.put(evolve(least, pinned=False, pin_kind=None, pin_session_id=None, updated_at=writing.now))
+    writing.event("memory.unpinned", "memory", least.id, actor="system", reason="cap")
+    return True
+
+
 def _within_pins(writing: Writing, memory: Memory) -> Memory:
-    """Keep the number of pins within the cap: the least important automatic pin makes room, or the new one waits."""
+    """An automatic pin that finds no room is none; what is pinned by hand is checked where it is pinned."""
     if not memory.pinned:
         return memory
-    policy = writing.deps.policy.memory
-    pinned = [one for one in writing.tx.find(Memory, Where("pinned", "=", True)) if one.id != memory.id]
-    memory = evolve(memory, importance=max(memory.importance, policy.pin_importance))
-    if len(pinned) < policy.pins:
+    before = writing.tx.get(Memory, memory.id)
+    if before is not None and before.pinned:
         return memory
-    automatic = [one for one in pinned if one.pin_kind is PinKind.AUTO]
-    if not automatic:
-        return evolve(memory, pinned=False, pin_kind=None) if memory.pin_kind is PinKind.AUTO else memory
-    least = min(automatic, key=lambda one: (one.importance, one.reinforcements, one.updated_at))
-    writing.tx.put(evolve(least, pinned=False, pin_kind=None, updated_at=writing.now))
-    writing.event("memory.unpinned", "memory", least.id, actor="system", reason="cap")
-    return memory
+    if memory.pin_kind is PinKind.AUTO and not room_for_pin(writing, memory):
+        return evolve(memory, pinned=False, pin_kind=None, pin_session_id=None)
+    return evolve(memory, importance=max(memory.importance, writing.deps.policy.memory.pin_importance))
 
 
 def lowest_trust(memories: Iterable[Memory], order: tuple[Trust, ...]) -> Trust:

@@ -16,10 +16,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.errors import ModelError, NotFound
+from tenuto.errors import ModelError
 from tenuto.lifecycle import due, signals, state
 from tenuto.lifecycle.classify import Record, classify
 from tenuto.lifecycle.model_summaries import ask_record
+from tenuto.lifecycle.named_session import session_named
 from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.session_affect import Deltas
 from tenuto.lifecycle.sessions import EXPLICIT, IDLE, is_idle
@@ -31,6 +32,7 @@ from tenuto.records.conversation import KeyPoint, Message, Session, SessionState
 from tenuto.records.memory import RECALLED, AgentState, Entity, Memory
 from tenuto.records.operations import Event, Job
 from tenuto.records.scope import Scope
+from tenuto.text import clean
 
 PART = 400
 """Messages that are classified at once; a longer session takes several parts."""
@@ -51,19 +53,22 @@ def close_session(deps: Deps, scope: Scope, session_id: str | None = None, end_t
         return _set_closed(deps, tx, session, max(now, session.last_activity_at), end_type, now)
 
 
+def name_session(deps: Deps, scope: Scope, session_id: str, name: str | None) -> Session:
+    """Give a session a name, or take it away."""
+    wanted = clean.optional_name(name, deps.policy.limits, what="session name")
+    with deps.store.writing(scope.user) as tx:
+        named = evolve(session_named(tx, scope.persona, session_id), name=wanted)
+        tx.put(named)
+        tell(deps, tx, "session.named", ("session", named.id), deps.clock(), persona=named.persona)
+        return named
+
+
 def _find(tx: Transaction, scope: Scope, session_id: str | None) -> Session | None:
     if session_id is None:
         open_ = Where("status", "=", SessionStatus.OPEN)
         found = tx.find(Session, same("persona", scope.persona), open_, order="-last_activity_at", limit=1)
         return found[0] if found else None
-    session = tx.get(Session, session_id)
-    if session is None:
-        named = tx.find(Session, Where("external_id", "=", session_id))
-        own = [one for one in named if one.persona == scope.persona]
-        session = own[0] if own else named[0] if len(named) == 1 else None
-    if session is None:
-        raise NotFound(f"There is no session with the id {session_id!r}.")
-    return session
+    return session_named(tx, scope.persona, session_id)
 
 
 def _set_closed(

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tenuto.deps import Deps
-from tenuto.errors import InputError, ModelError, NotFound
+from tenuto.errors import Conflict, InputError, ModelError, NotFound
 from tenuto.lifecycle import due, summarise
 from tenuto.lifecycle.cited import ask_lines, said, with_lines
+from tenuto.lifecycle.named_session import session_named
 from tenuto.lifecycle.queue import enqueue
 from tenuto.lifecycle.summarise import Draft
 from tenuto.lifecycle.write import current, same, tellable, write_summary
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, SessionState, SourcedLine, Summary, SummaryKind
-from tenuto.records.operations import Job
+from tenuto.records.operations import EntryKind, Job
 from tenuto.records.scope import Scope
 from tenuto.text import clean
 
@@ -130,7 +131,8 @@ def _range_once(deps: Deps, user: str, persona: str | None) -> bool:
         state = tx.get(SessionState, persona or "") or SessionState(id=persona or "")
         if state.summarised_until_seq != mark:
             return True
-        write_summary(deps, tx, SummaryKind.RANGE, draft, now, messages=messages, persona=persona)
+        session = _one_session(messages)
+        write_summary(deps, tx, SummaryKind.RANGE, draft, now, messages=messages, persona=persona, session_id=session)
         tx.put(evolve(state, summarised_until_seq=messages[-1].seq))
     return True
 
@@ -143,34 +145,81 @@ def _range_draft(deps: Deps, messages: Sequence[Message]) -> Draft:
     return draft
 
 
-def summarise_range(deps: Deps, scope: Scope, start: str | datetime, end: str | datetime) -> Summary:
+def summarise_range(
+    deps: Deps, scope: Scope, start: str | datetime, end: str | datetime, session_id: str | None = None
+) -> Summary:
     """One summary of everything from ``start`` to ``end``, both included: message ids, or times.
 
-    Asking for the same range again gives the same summary while nothing in it changed.
+    Asking for the same range again gives the same summary while nothing in it changed. No message is in two ranges: one
+    that holds others takes their place, one that cuts into another is refused.
     """
     with deps.store.reading(scope.user) as reader:
-        messages = _between(reader, scope.persona, start, end)
-        known = reader.find(
-            Summary,
-            Where("kind", "=", SummaryKind.RANGE),
-            same("persona", scope.persona),
-            Where("topic", "=", ON_DEMAND),
-            Where("start_seq", "=", messages[0].seq),
-            Where("end_seq", "=", messages[-1].seq),
-            limit=1,
-        )
+        session = session_named(reader, scope.persona, session_id).id if session_id is not None else None
+        messages = _between(reader, scope.persona, start, end, session)
+        known = _asked_before(reader, scope, messages)
         told = tellable(deps, reader, messages)
-    if known and known[0].message_count == len(messages):
+    if len(known) == 1 and _same_range(known[0], messages):
         return known[0]
     draft = _range_draft(deps, told)
     now = deps.clock()
     with deps.store.writing(scope.user) as tx:
+        known = _asked_before(tx, scope, messages)
+        for one in known[1:]:
+            tx.put(evolve(one, current=False))
+            tx.unindex(EntryKind.SUMMARY, one.id)
         return write_summary(
-            deps, tx, SummaryKind.RANGE, draft, now, messages=messages, persona=scope.persona, topic=ON_DEMAND
+            deps,
+            tx,
+            SummaryKind.RANGE,
+            draft,
+            now,
+            prior=known[0] if known else None,
+            messages=messages,
+            persona=scope.persona,
+            session_id=_one_session(messages),
+            topic=ON_DEMAND,
         )
 
 
-def _between(reader: Reader, persona: str | None, start: str | datetime, end: str | datetime) -> list[Message]:
+def _asked_before(reader: Reader, scope: Scope, messages: Sequence[Message]) -> list[Summary]:
+    """The ranges that were asked for and lie within this one, newest first; one that only cuts into it is an error."""
+    first, last = messages[0].seq, messages[-1].seq
+    found = reader.find(
+        Summary,
+        Where("kind", "=", SummaryKind.RANGE),
+        Where("current", "=", True),
+        same("persona", scope.persona),
+        Where("topic", "=", ON_DEMAND),
+        Where("start_seq", "<=", last),
+        Where("end_seq", ">=", first),
+        order="-created_at",
+    )
+    session = _one_session(messages)
+    near = [one for one in found if session is None or one.session_id in (None, session)]
+    for one in near:
+        if one.start_seq < first or one.end_seq > last or (session is not None and one.session_id is None):
+            raise Conflict(
+                f"The range cuts into the one from {one.start_message_id} to {one.end_message_id}, which is summarised "
+                "already: ask for messages outside of it, or for a range that holds it whole.",
+                code="range_overlaps",
+            )
+    return near
+
+
+def _same_range(summary: Summary, messages: Sequence[Message]) -> bool:
+    whole = (summary.start_seq, summary.end_seq, summary.message_count)
+    return whole == (messages[0].seq, messages[-1].seq, len(messages))
+
+
+def _one_session(messages: Sequence[Message]) -> str | None:
+    """The session that all of the messages belong to; ``None`` where there are several."""
+    sessions = {message.session_id for message in messages}
+    return sessions.pop() if len(sessions) == 1 else None
+
+
+def _between(
+    reader: Reader, persona: str | None, start: str | datetime, end: str | datetime, session: str | None
+) -> list[Message]:
     if isinstance(start, datetime) and isinstance(end, datetime):
         column, low, high = "at", clean.moment(start, what="start"), clean.moment(end, what="end")
     elif isinstance(start, str) and isinstance(end, str):
@@ -180,6 +229,7 @@ def _between(reader: Reader, persona: str | None, start: str | datetime, end: st
     if low > high:
         raise InputError("The range ends before it begins: swap 'start' and 'end'.", code="range_invalid")
     conditions = [same("persona", persona)] if persona is not None else []
+    conditions += [Where("session_id", "=", session)] if session is not None else []
     found = reader.find(
         Message,
         *conditions,

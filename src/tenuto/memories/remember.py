@@ -20,10 +20,11 @@ from tenuto.ingest.entity_registry import note
 from tenuto.ingest.extract.exchange import Exchange
 from tenuto.ingest.extract.importance import memory_importance
 from tenuto.ingest.extract.propositions import propositions
-from tenuto.ingest.write import Writing, settle
+from tenuto.ingest.write import Writing, room_for_pin, settle
 from tenuto.language.affect import affect
 from tenuto.language.lexicon import lexicons
 from tenuto.language.mentions import SELF, Mention, Registry
+from tenuto.lifecycle.named_session import session_named
 from tenuto.ports import Reader, Vectors, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
@@ -95,6 +96,7 @@ def remember(
     with deps.store.reading(scope.user) as reader:
         registry = deps.names.fresh(reader).registry
         said = _said(reader, message) if message is not None else None
+        session = session_named(reader, scope.persona, session).id if session is not None else None
     candidate, named = _stated(deps, scope, content, moment, registry, kind, pinned, session)
     candidate = _with(candidate, importance, private, scope, proactive_use, should_do, trust, source)
     if said is not None:
@@ -269,16 +271,10 @@ def vector_of(deps: Deps, text: str) -> Vectors | None:
 
 def make_room(writing: Writing, memory: Memory) -> Memory:
     """A pin by hand takes the place of the least important automatic one; when all are by hand it is refused."""
-    cap = writing.deps.policy.memory.pins
-    pinned = [one for one in writing.tx.find(Memory, Where("pinned", "=", True)) if one.id != memory.id]
-    if len(pinned) < cap:
-        return memory
-    automatic = [one for one in pinned if one.pin_kind is PinKind.AUTO]
-    if not automatic:
+    if not room_for_pin(writing, memory):
+        cap = writing.deps.policy.memory.pins
+        whose = "pins of this session" if memory.pin_session_id else "pins"
         raise Conflict(
-            f"There are already {cap} pins: unpin one first, or raise the setting memory.pins.", code="pins_full"
+            f"There are already {cap} {whose}: unpin one first, or raise the setting memory.pins.", code="pins_full"
         )
-    least = min(automatic, key=lambda one: (one.importance, one.reinforcements, one.updated_at))
-    writing.tx.put(evolve(least, pinned=False, pin_kind=None, updated_at=writing.now))
-    writing.event("memory.unpinned", "memory", least.id, actor="system", reason="cap")
     return memory

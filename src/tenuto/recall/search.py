@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError
+from tenuto.lifecycle.named_session import find_session
 from tenuto.ports import Moved, Reader, Where
 from tenuto.recall import filters
 from tenuto.recall.entry import embedding_texts
@@ -83,6 +84,11 @@ def _prepare(deps: Deps, scope: Scope, request: Request) -> _Question:
     if request.filters.speaker is not None:
         blind = deps.vault.blind(scope.user, request.filters.speaker)
         request = replace(request, filters=replace(request.filters, speaker=blind))
+    if request.filters.session is not None:
+        with deps.store.reading(scope.user) as reader:
+            meant = find_session(reader, scope.persona, request.filters.session)
+        if meant is not None:
+            request = replace(request, filters=replace(request.filters, session=meant.id))
     if may_name(asked):
         request = replace(request, text=_first_person(deps, scope, asked))
     deps.vault.index_key(scope.user)  # may have to be made, which takes a transaction of its own

@@ -9,7 +9,8 @@ then the message. Putting anything that changes in front of something that does 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, ClassVar
 
 from tenuto.records.base import OneLine
@@ -48,6 +49,57 @@ class Block:
     dropped: tuple[Dropped, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageWithImportance:
+    """A message as other programs know it."""
+
+    id: str
+    session_id: str
+    role: str
+    text: str
+    model_id: str | None
+    token_usage: int | None
+    created_at: datetime
+    importance_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemanticPin:
+    """A pin as other programs know it."""
+
+    id: str
+    session_id: str | None
+    content: str
+    source_message_id: str | None
+    importance_score: float
+    pin_type: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationSummary:
+    """A summary as other programs know it."""
+
+    id: str
+    session_id: str | None
+    summary: str
+    message_count: int
+    start_message_id: str | None
+    end_message_id: str | None
+    importance_score: float
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryContext:
+    """What of the context is messages, pins and summaries, and how many tokens these take."""
+
+    recentMessages: tuple[MessageWithImportance, ...] = ()
+    semanticPins: tuple[SemanticPin, ...] = ()
+    summaries: tuple[ConversationSummary, ...] = ()
+    totalTokens: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Context(OneLine):
     """The compiled context. ``tokens`` counts ``messages``; ``notes`` says what was degraded, in words."""
@@ -72,6 +124,11 @@ class Context(OneLine):
     anchor: str = ""
     """The id of the session before: the same from a session's first turn to its last, even before it is stored."""
     notes: tuple[str, ...] = ()
+    memory: MemoryContext = field(default_factory=MemoryContext)
+
+    def memory_context(self) -> MemoryContext:
+        """The same as recent messages, pins and summaries, for programs that put their own prompt together."""
+        return self.memory
 
     @property
     def messages(self) -> list[dict[str, Any]]:

@@ -73,6 +73,8 @@ class Session(OneLine):
     ended_at: datetime | None = None
     end_type: str | None = None
     external_id: str | None = None
+    name: str | None = None
+    """What the person or the application calls it."""
     turn_count: int = 0
     resumes: str | None = None
     channels: tuple[str, ...] = ()

@@ -151,7 +151,7 @@ class MemoryReader:
         return {
             "total_messages": len(messages),
             "total_memories": len(memories),
-            "total_summaries": len(self._table(Summary)),
+            "total_summaries": sum(summary.current for summary in self._table(Summary).values()),
             "total_pins": sum(memory.pinned and memory.status in RECALLED for memory in memories),
             "oldest_message": min(times, default=None),
             "newest_message": max(times, default=None),

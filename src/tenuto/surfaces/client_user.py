@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tenuto import errors
+from tenuto.facade.paging import ANY
 from tenuto.lifecycle.curation import CurateReport
 from tenuto.lifecycle.outreach import Outreach
 from tenuto.lifecycle.purge import PurgeReport
@@ -48,11 +49,12 @@ class RemoteUser(Accounts, Work):
         thinking: str | None = None,
         model: str | None = None,
         metadata: dict[str, Any] | None = None,
+        tokens: int | None = None,
     ) -> Receipt:
         """Keep one thing said. Durable when this returns."""
         body = {
             "text": text, "role": role, "speaker": speaker, "at": at, "id": id, "session": session,
-            "thinking": thinking, "model": model, "metadata": metadata,
+            "thinking": thinking, "model": model, "metadata": metadata, "tokens": tokens,
         }  # fmt: skip
         return self._write("POST", "observe", Receipt, body)
 
@@ -270,16 +272,20 @@ class RemoteUser(Accounts, Work):
         body = {"session_id": session_id, "end_type": end_type}
         return self._write("POST", "sessions/close", cast("type[Session | None]", Session | None), body)
 
+    def name_session(self, session_id: str, name: str | None) -> Session:
+        """What a session is called, from now on; ``None`` takes the name away."""
+        return self._write("PUT", f"sessions/{part(session_id)}/name", Session, Whole(name=name))
+
     def summaries(
         self, *, kind: str | None = None, session_id: str | None = None, versions: bool = False, limit: int = 100
     ) -> list[Summary]:
         """Summaries, newest first: the current version of each, or with ``versions`` all of them."""
-        current = None if versions else True
+        current = ANY if versions else None
         return self._all("summaries", limit, kind=kind, session_id=session_id, current=current)
 
-    def summarise(self, start: str | datetime, end: str | datetime) -> Summary:
+    def summarise(self, start: str | datetime, end: str | datetime, *, session_id: str | None = None) -> Summary:
         """One summary of everything from ``start`` to ``end``, both included: two message ids, or two times."""
-        return self._write("POST", "summaries", Summary, {"start": start, "end": end})
+        return self._write("POST", "summaries", Summary, {"start": start, "end": end, "session_id": session_id})
 
     def key_points(self, *, session_id: str | None = None, limit: int = 100) -> list[KeyPoint]:
         """What was worth keeping from sessions, newest first."""

@@ -66,7 +66,7 @@ SELECT count(*) FROM memories
 WHERE user_id = :user AND pinned = 1 AND status IN ('confirmed', 'active', 'reinforced', 'revised')
 
 -- name: count_summaries
-SELECT count(*) FROM summaries WHERE user_id = :user
+SELECT count(*) FROM summaries WHERE user_id = :user AND current = 1
 
 -- name: entries_since
 SELECT kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector, sealed_vector FROM entries

@@ -17,20 +17,33 @@ from tenuto.surfaces.cli.shared import Settings, of_user, person
 @of_user
 @click.option("-n", "--limit", default=20, show_default=True, help="Most sessions.")
 @click.option("--close", "closing", metavar="ID", help="End this session first: our id or yours, or 'open'.")
+@click.option("--name", "named", nargs=2, metavar="ID NAME", help="Call this session so first: our id or yours.")
 @click.pass_obj
-def sessions(settings: Settings, user: str, persona: str | None, limit: int, closing: str | None) -> None:
+def sessions(
+    settings: Settings, user: str, persona: str | None, limit: int, closing: str | None, named: tuple[str, str] | None
+) -> None:
     """Sessions of a user, newest first."""
     with settings.existing() as store:
         owner = person(store, user, persona)
+        if named is not None:
+            owner.name_session(*named)
         if closing is not None:
             owner.close_session(None if closing == "open" else closing)
             store.settle()
         found = owner.sessions(limit=limit)
     rows = [
-        (one.id, f"{one.started_at:%Y-%m-%d %H:%M}", one.end_type or "open", str(one.turn_count), one.headline or "")
+        (
+            one.id,
+            f"{one.started_at:%Y-%m-%d %H:%M}",
+            one.end_type or "open",
+            str(one.turn_count),
+            one.name or "",
+            one.headline or "",
+        )
         for one in found
     ]
-    settings.show(found, lambda: print_table(("id", "began", "end", "turns", "headline"), rows, "No sessions yet."))
+    heads = ("id", "began", "end", "turns", "name", "headline")
+    settings.show(found, lambda: print_table(heads, rows, "No sessions yet."))
 
 
 @click.command()

@@ -44,6 +44,7 @@ class Observe(Body):
     thinking: str | None = None
     model: str | None = None
     metadata: dict[str, Any] | None = None
+    tokens: int | None = Field(None, ge=0, le=10**9, description="What it cost the model.")
 
 
 class Recall(Body):
@@ -103,9 +104,14 @@ class CloseSession(Body):
     end_type: str = "explicit"
 
 
+class SessionName(Body):
+    name: Name | None = Field(examples=["Dad's health"])
+
+
 class Summarise(Body):
     start: AwareDatetime | Name = Field(union_mode="left_to_right", examples=["msg_1", "2026-03-01T00:00:00Z"])
     end: AwareDatetime | Name = Field(union_mode="left_to_right")
+    session_id: Name | None = Field(None, description="Only this session's messages; our id or yours.")
 
 
 class Switch(Body):

@@ -70,7 +70,7 @@ def memories(
     else:
         wanted: dict[str, Any] = {"domain": domain or None, "kind": kind or None}
         wanted["status"] = status or ["confirmed", "active", "reinforced", "revised"]
-        listed = person.page("memories", limit=SIZE, cursor=cursor, **wanted)
+        listed = person.page("memories", limit=SIZE, cursor=cursor, order="-updated_at", **wanted)
         found, following = listed.items, listed.next
     return show(
         request,
@@ -170,7 +170,7 @@ def entity(request: Request, person: Viewer, id: str) -> Response:
 def promises(request: Request, person: Viewer) -> Response:
     """What is open, what is overdue, what was done."""
     now = person._deps.clock()
-    listed: list[Todo] = person.page("todos", limit=200).items
+    listed: list[Todo] = person.page("todos", limit=200, status="*").items
     groups = {
         "Overdue": [one for one in listed if one.status is TodoStatus.OPEN and one.due and one.due < now],
         "Open": [one for one in listed if one.status is TodoStatus.OPEN and not (one.due and one.due < now)],

@@ -26,7 +26,7 @@ OFFERED = 200
 
 def sources(person: UserMemory) -> list[str]:
     """Where what is kept came from, to choose from."""
-    rows = [*person.page("messages", limit=OFFERED).items, *person.page("memories", limit=OFFERED).items]
+    rows = [*person.page("messages", limit=OFFERED).items, *person.page("memories", limit=OFFERED, status="*").items]
     return sorted({row.source for row in rows if row.source})
 
 

@@ -6,6 +6,7 @@ caller's own id of the session; message ids may be the caller's own or ours.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -17,13 +18,15 @@ from tenuto.access.decide import Need, check_role
 from tenuto.errors import NotFound
 from tenuto.facade.user import UserMemory
 from tenuto.facade.workflows import WorkflowHandle
+from tenuto.lifecycle.named_session import session_named
 from tenuto.ports import Where
 from tenuto.records.base import to_plain
+from tenuto.records.context import ConversationSummary, MemoryContext, MessageWithImportance, SemanticPin
 from tenuto.records.conversation import Message, Session, Summary
 from tenuto.records.memory import RECALLED, Memory
 from tenuto.records.operations import Receipt
 from tenuto.surfaces.http.answers import Listed, answer
-from tenuto.surfaces.http.bodies import Body, Importance, Text
+from tenuto.surfaces.http.bodies import Body, Importance, Name, Text
 from tenuto.surfaces.http.routing import Named, needs, router
 from tenuto.text import clean
 
@@ -42,10 +45,18 @@ class SessionMessage(Body):
     role: Literal["user", "assistant", "system"] = "user"
     id: str | None = None
     model_id: str | None = None
+    token_usage: int | None = Field(None, ge=0, le=10**9, examples=[15])
+    session_name: Name | None = Field(None, description="What the session is called.", examples=["Dad's health"])
     workflow: str | None = Field(
         None, description="Begin this workflow if none lives in the session.", examples=["trip"]
     )
     seen: str | None = Field(None, description="The digest of the change that a yes or no answers.")
+
+
+class AskContext(Body):
+    session_id: str | None = Field(None, examples=["session-456"])
+    message: Text = Field(examples=["Which antibiotics are safe?"])
+    budget: int | None = Field(None, ge=1, le=10_000_000, description="Tokens, the answer included; 8,000 if left out.")
 
 
 class CreatePin(Body):
@@ -57,38 +68,7 @@ class CreatePin(Body):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SemanticPin:
-    id: str
-    session_id: str
-    content: str
-    source_message_id: str | None
-    importance_score: float
-    pin_type: str
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationSummary:
-    id: str
-    session_id: str
-    summary: str
-    message_count: int
-    start_message_id: str
-    end_message_id: str
-    importance_score: float
-    created_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageWithImportance:
-    id: str
-    session_id: str
-    role: str
-    text: str
-    model_id: str | None
-    token_usage: int | None
-    created_at: datetime
-    importance_score: float
+class MessageOfSession(MessageWithImportance):
     workflow: dict[str, Any] | None = None
 
 
@@ -102,10 +82,20 @@ class MemoryStats:
     averageImportanceScore: float | None
 
 
-def as_summary(summary: Summary, session_id: str) -> dict[str, Any]:
-    names = ("id", "message_count", "start_message_id", "end_message_id", "created_at")
-    return {"session_id": session_id, "summary": summary.content, "importance_score": summary.importance,
-            **{name: getattr(summary, name) for name in names}}  # fmt: skip
+def as_summaries(person: UserMemory, found: Sequence[Summary], session_id: str) -> list[dict[str, Any]]:
+    """Summaries with the caller's own ids of the messages where they gave one."""
+    named = {id for one in found for id in (one.start_message_id, one.end_message_id) if id}
+    with person._deps.store.reading(person.id) as reader:
+        own = {id: message.external_id or id for id, message in reader.get_many(Message, sorted(named)).items()}
+    return [
+        {
+            "id": one.id, "session_id": session_id, "summary": one.content, "message_count": one.message_count,
+            "start_message_id": own.get(one.start_message_id or "", one.start_message_id),
+            "end_message_id": own.get(one.end_message_id or "", one.end_message_id),
+            "importance_score": one.importance, "created_at": one.created_at,
+        }
+        for one in found
+    ]  # fmt: skip
 
 
 def as_message(message: Message, session_id: str) -> dict[str, Any]:
@@ -151,21 +141,8 @@ def turn_of(
 
 def session_of(person: UserMemory, session_id: str) -> Session:
     """The session that the caller means, by their own id or ours."""
-    wanted = clean.storable(session_id, what="session id")
     with person._deps.store.reading(person.id) as reader:
-        found = reader.find(Session, Where("external_id", "=", wanted))
-        own = [one for one in found if one.persona == person.scope.persona]
-        session = next(iter(own or found), None) or reader.get(Session, wanted)
-    if session is None:
-        raise NotFound(f"There is no session {session_id!r} for this user.", code="session_not_found")
-    return session
-
-
-def message_id(person: UserMemory, given: str) -> str:
-    """Our id of the message that the caller means."""
-    with person._deps.store.reading(person.id) as reader:
-        found = reader.find(Message, Where("external_id", "=", clean.storable(given, what="message id")), limit=1)
-    return found[0].id if found else given
+        return session_named(reader, person.scope.persona, session_id)
 
 
 @routes.post(
@@ -173,16 +150,15 @@ def message_id(person: UserMemory, given: str) -> str:
 )
 def create_summary(person: Named, body: CreateSummary) -> Response:
     """Summarise a range of messages. `message_count` is what the caller believes; the answer has the true one."""
-    session_of(person, body.session_id)
-    made = person.summarise(message_id(person, body.start_message_id), message_id(person, body.end_message_id))
-    return answer(as_summary(made, body.session_id), 201)
+    made = person.summarise(body.start_message_id, body.end_message_id, session_id=body.session_id)
+    return answer(as_summaries(person, [made], body.session_id)[0], 201)
 
 
 @routes.get("/memory/summaries/{session_id}", response_model=Listed[ConversationSummary], **needs(Need.READ))
 def list_summaries(person: Named, session_id: str) -> Response:
     """The summaries of one session, newest first."""
     found = person.summaries(session_id=session_of(person, session_id).id, limit=200)
-    return answer({"items": [as_summary(one, session_id) for one in found], "next": None})
+    return answer({"items": as_summaries(person, found, session_id), "next": None})
 
 
 @routes.post("/memory/pins", status_code=201, response_model=SemanticPin, **needs(Need.WRITE, repeatable=True))
@@ -206,6 +182,12 @@ def list_pins(person: Named, session_id: str) -> Response:
     return answer({"items": [as_pin(person, one, session_id) for one in ranked], "next": None})
 
 
+@routes.post("/memory/context", response_model=MemoryContext, **needs(Need.READ))
+def memory_context(person: Named, body: AskContext) -> Response:
+    """What a model should read now: recent messages, pins and summaries, within a budget of tokens."""
+    return answer(person.context(body.message, session=body.session_id, budget=body.budget).memory_context())
+
+
 @routes.get("/memory/stats/{session_id}", response_model=MemoryStats, **needs(Need.READ))
 def session_stats(person: Named, session_id: str) -> Response:
     """How much is kept of one session, and how it was weighed."""
@@ -213,7 +195,7 @@ def session_stats(person: Named, session_id: str) -> Response:
     of_session = Where("session_id", "=", session.id)
     with person._deps.store.reading(person.id) as reader:
         messages = reader.find(Message, of_session, order="at")
-        summaries = reader.count(Summary, of_session)
+        summaries = reader.count(Summary, of_session, Where("current", "=", True))
         pinned = reader.find(Memory, Where("pinned", "=", True), Where("status", "in", list(RECALLED)))
     pins = [memory for memory in pinned if memory.pin_session_id in (None, session.id)]
     weights = [message.importance for message in messages]
@@ -227,14 +209,18 @@ def session_stats(person: Named, session_id: str) -> Response:
 @routes.post(
     "/sessions/{session_id}/messages",
     status_code=201,
-    response_model=MessageWithImportance,
+    response_model=MessageOfSession,
     **needs(Need.WRITE, repeatable=True),
 )
 def add_message(request: Request, person: Named, session_id: str, body: SessionMessage) -> Response:
     """Keep one message of a session; a new session id begins a session. A workflow that lives in it takes its turn."""
     check_role(request.state.key, body.role)
     work = workflow_in(person, session_id, body) if body.role == "user" else None
-    receipt = person.observe(body.text, role=body.role, id=body.id, session=session_id, model=body.model_id)
+    receipt = person.observe(
+        body.text, role=body.role, id=body.id, session=session_id, model=body.model_id, tokens=body.token_usage
+    )
+    if body.session_name is not None:
+        person.name_session(receipt.session_id, body.session_name)
     kept = as_message(person.get("messages", receipt.message_id), session_id)
     return answer(kept if work is None else {**kept, "workflow": turn_of(person, work, receipt, session_id, body)}, 201)
 

@@ -25,6 +25,9 @@ def _query(what: str, listing: Listing) -> type[BaseModel]:
     """The query parameters of one listing."""
     orders = (listing.order, *(one for one in listing.orders if one != listing.order))
     given: dict[str, Any] = {name: (type_ | None, None) for name, type_ in listing.filters.items()}
+    for name in listing.usual:
+        said = "`*` for all; without it what the verb of the library shows."
+        given[name] = (listing.filters[name] | Literal["*"] | None, Field(None, description=said))
     if listing.many:
         given["entity"] = (str | None, Field(None, examples=["person:dad"]))
     if listing.time:

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 
 from tenuto.access.decide import Need, check_role
 from tenuto.errors import NotFound
-from tenuto.records.context import Block, Context
+from tenuto.records.context import Block, Context, MemoryContext
 from tenuto.records.operations import Receipt
 from tenuto.records.recall import Hit
 from tenuto.surfaces.http import bodies
@@ -41,6 +41,7 @@ class Built:
     answer: int
     session_id: str | None
     notes: list[str]
+    memory: MemoryContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,7 @@ def built(context: Context) -> dict[str, Any]:
         "answer",
         "session_id",
         "notes",
+        "memory",
     )
     return {"messages": context.messages, **{name: getattr(context, name) for name in names}}
 

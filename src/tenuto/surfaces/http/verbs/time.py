@@ -25,10 +25,16 @@ def close_session(person: Person, body: bodies.CloseSession) -> Response:
     return answer(person.close_session(body.session_id, end_type=body.end_type))
 
 
+@routes.put("/sessions/{id}/name", response_model=Session, **needs(Need.WRITE))
+def name_session(person: Person, id: str, body: bodies.SessionName) -> Response:
+    """What a session is called, from now on; `null` takes the name away. By our id of it or yours."""
+    return answer(person.name_session(id, body.name))
+
+
 @routes.post("/summaries", status_code=201, response_model=Summary, **needs(Need.WRITE, repeatable=True))
 def summarise(person: Person, body: bodies.Summarise) -> Response:
     """One summary of everything from `start` to `end`, both included: two message ids, or two times."""
-    return answer(person.summarise(body.start, body.end), 201)
+    return answer(person.summarise(body.start, body.end, session_id=body.session_id), 201)
 
 
 @routes.get("/state", response_model=AgentState, **needs(Need.READ))
