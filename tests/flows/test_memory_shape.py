@@ -99,7 +99,7 @@ def test_the_cap_of_pins_is_per_user_and_per_session(store_url: str) -> None:
         ana = store.user("ana")
         for session in ("s-1", "s-2"):
             ana.observe("Hello there, here we are again.", session=session)
-            for n in range(2):
+            for _ in range(2):
                 ana.remember(f"Keeps {notes.pop()}", pin=True, session=session)
         ana.remember("Collects tin toys", pin=True)
         ana.remember("Reads maps for fun", pin=True)
