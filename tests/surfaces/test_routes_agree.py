@@ -105,5 +105,9 @@ def test_every_verb_takes_the_callers_own_session_id(store_url: str) -> None:
         assert ana.name_session("s-1", "Garden").id == ours
         pinned = ana.remember("Waters tomatoes daily", pin=True, session="s-1")
         assert pinned.memory.pin_session_id == ours
+        early = ana.remember("Brings the seeds along", pin=True, session="s-3")
+        ana.observe("Here we are.", session="s-3")
+        assert early.id in {item.id for item in ana.context("Well?", session="s-3").block("pins").items}
+        assert early.id not in {item.id for item in ana.context("Well?", session="s-2").block("pins").items}
         with pytest.raises(NotFound):
-            ana.pin(pinned.id, session="nowhere")
+            ana.name_session("nowhere", "Garden")

@@ -70,7 +70,7 @@ def gather(reader: Reader, scope: Scope, policy: Policy, now: datetime, session:
     persona = Where("persona", "in", (None, scope.persona))
     start = current.started_at if current is not None else now
     turns, before = _turns(reader, current, policy)
-    pins = _pins(reader, persona, current)
+    pins = _pins(reader, persona, current, session)
     return Gathered(
         user=reader.profile(),
         current=current,
@@ -127,12 +127,12 @@ def _previous(reader: Reader, scope: Scope, policy: Policy, current: Session | N
     return tuple(sorted(others, key=lambda session: (session.started_at, session.id), reverse=True))
 
 
-def _pins(reader: Reader, persona: Where, current: Session | None) -> tuple[Memory, ...]:
+def _pins(reader: Reader, persona: Where, current: Session | None, session: str | None) -> tuple[Memory, ...]:
     found = reader.find(
         Memory, Where("pinned", "=", True), Where("status", "in", RECALLED), persona, order="-importance"
     )
-    here = current.id if current is not None else None
-    return tuple(pin for pin in found if pin.pin_session_id in (None, here))
+    here = {None, session} if current is None else {None, current.id, current.external_id}
+    return tuple(pin for pin in found if pin.pin_session_id in here)
 
 
 def _memories(reader: Reader, *where: Where, order: str, limit: int) -> tuple[Memory, ...]:

@@ -27,6 +27,14 @@ def session_named(reader: Reader, persona: str | None, id: str) -> Session:
     return found
 
 
+def pin_session(reader: Reader, persona: str | None, id: str | None) -> str | None:
+    """The session that a pin belongs to: our id of it, or the caller's own while nothing was said in it yet."""
+    if id is None:
+        return None
+    found = find_session(reader, persona, id)
+    return found.id if found is not None else clean.storable(id, what="session id")
+
+
 def session_ids(reader: Reader, persona: str | None, id: str) -> list[str]:
     """Our ids of the sessions that a filter means: one, those of all personas for whoever has none, or none at all."""
     wanted = clean.storable(id, what="session id")

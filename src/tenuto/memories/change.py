@@ -16,7 +16,7 @@ from tenuto.ingest.candidate import slot_of
 from tenuto.ingest.memory_moves import forget_memory, set_proactive
 from tenuto.ingest.reconcile.versions import superseded
 from tenuto.ingest.write import Writing
-from tenuto.lifecycle.named_session import session_named
+from tenuto.lifecycle.named_session import pin_session
 from tenuto.memories.remember import kind_of, make_room, pin_kind, proactive_use_of, vector_of
 from tenuto.ports import Reader, Where
 from tenuto.recall.entry import embedding_text
@@ -212,7 +212,7 @@ def pin(deps: Deps, scope: Scope, id: str, *, kind: str = "manual", session: str
                 f"The memory {id} is {memory.status}: only what is recalled can be pinned. Confirm or restore it first."
             )
         writing = _writing(deps, scope, tx)
-        session = session_named(tx, scope.persona, session).id if session is not None else None
+        session = pin_session(tx, scope.persona, session)
         pinned = evolve(
             memory,
             pinned=True,

@@ -24,7 +24,7 @@ from tenuto.ingest.write import Writing, room_for_pin, settle
 from tenuto.language.affect import affect
 from tenuto.language.lexicon import lexicons
 from tenuto.language.mentions import SELF, Mention, Registry
-from tenuto.lifecycle.named_session import session_named
+from tenuto.lifecycle.named_session import pin_session
 from tenuto.ports import Reader, Vectors, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
@@ -96,7 +96,7 @@ def remember(
     with deps.store.reading(scope.user) as reader:
         registry = deps.names.fresh(reader).registry
         said = _said(reader, message) if message is not None else None
-        session = session_named(reader, scope.persona, session).id if session is not None else None
+        session = pin_session(reader, scope.persona, session)
     candidate, named = _stated(deps, scope, content, moment, registry, kind, pinned, session)
     candidate = _with(candidate, importance, private, scope, proactive_use, should_do, trust, source)
     if said is not None:

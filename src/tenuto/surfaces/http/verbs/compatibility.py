@@ -177,7 +177,9 @@ def create_pin(person: Named, body: CreatePin) -> Response:
 def list_pins(person: Named, session_id: str) -> Response:
     """The pins that a session sees: its own and those of all sessions, the weightiest first."""
     session = session_of(person, session_id)
-    found = [one for one in person.memories(pinned=True) if one.pin_session_id in (None, session.id)]
+    found = [
+        one for one in person.memories(pinned=True) if one.pin_session_id in (None, session.id, session.external_id)
+    ]
     ranked = sorted(found, key=lambda one: -one.importance)
     return answer({"items": [as_pin(person, one, session_id) for one in ranked], "next": None})
 
@@ -197,7 +199,7 @@ def session_stats(person: Named, session_id: str) -> Response:
         messages = reader.find(Message, of_session, order="at")
         summaries = reader.count(Summary, of_session, Where("current", "=", True))
         pinned = reader.find(Memory, Where("pinned", "=", True), Where("status", "in", list(RECALLED)))
-    pins = [memory for memory in pinned if memory.pin_session_id in (None, session.id)]
+    pins = [memory for memory in pinned if memory.pin_session_id in (None, session.id, session.external_id)]
     weights = [message.importance for message in messages]
     return answer(MemoryStats(
         totalMessages=len(messages), totalSummaries=summaries, totalPins=len(pins),
