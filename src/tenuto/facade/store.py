@@ -2,6 +2,7 @@
 
 This is the only place that sequences flows. A flow does one thing with the store; what comes after it is decided here.
 """
+# Over 400 lines: one short method per verb, each with its example.
 
 from __future__ import annotations
 
@@ -76,7 +77,10 @@ class Tenuto:
         self._wake()
 
     def user(self, user: str, *, persona: str | None = None, channel: str = "api") -> UserMemory:
-        """Everything of one person, seen by one persona on one channel."""
+        """Everything of one person, seen by one persona on one channel.
+
+        >>> ana = store.user("ana", persona="coach", channel="imessage")
+        """
         limits = self.deps.policy.limits
         scope = Scope(
             user=clean.name(user, limits, what="user id"),
@@ -88,38 +92,60 @@ class Tenuto:
     def identify(
         self, channel: str, address: str, *, region: str | None = None, device: str | None = None
     ) -> UserMemory:
-        """The user whom an address belongs to, on that channel; somebody new, apart from all others, if never seen."""
+        """The user whom an address belongs to, on that channel; somebody new, apart from all others, if never seen.
+
+        >>> store.identify("sms", "+15550100").observe("Running late, start without me.")
+        """
         user = identify(self.deps, channel, normalise(channel, address, region=region), device=device)
         return self.user(user, channel=channel)
 
     def define(self, definition: Definition | str | os.PathLike[str]) -> Definition:
-        """Register a workflow definition: one made in code, or the file that holds one."""
+        """Register a workflow definition: one made in code, or the file that holds one.
+
+        >>> store.define(activity)
+        """
         made = definition if isinstance(definition, Definition) else load_definition(os.fspath(definition))
         return self.deps.definitions.add(made)
 
     def receive(self, envelope: Envelope) -> Receipt:
-        """Keep what arrived on a channel, for whomever the address belongs to."""
+        """Keep what arrived on a channel, for whomever the address belongs to.
+
+        >>> store.receive(Envelope(channel="email", address="ana@example.org", text="See you at six."))
+        """
         receipt = receive(self.deps, envelope)
         self._wake()
         return receipt
 
     def users(self) -> list[str]:
-        """The ids of all users, in order."""
+        """The ids of all users, in order.
+
+        >>> for user in store.users():
+        ...     print(user)
+        """
         found: list[str] = []
         while page := self.deps.store.users(after=found[-1] if found else "", limit=1000):
             found.extend(page)
         return found
 
     def settle(self, timeout: float | None = None) -> bool:
-        """Wait until background jobs are done; ``False`` if the time ran out first."""
+        """Wait until background jobs are done; ``False`` if the time ran out first.
+
+        >>> store.settle(timeout=60)
+        """
         return self._runner.drain(timeout=timeout)
 
     def reembed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Give everything a vector of the current model. May be stopped and taken up again; search works meanwhile."""
+        """Give everything a vector of the current model. May be stopped and taken up again; search works meanwhile.
+
+        >>> store.reembed()
+        """
         return sum(embed_user(self.deps, user, progress) for user in self.users())
 
     def unembedded(self) -> int:
-        """How many entries wait for a vector of the current model."""
+        """How many entries wait for a vector of the current model.
+
+        >>> store.unembedded()
+        """
         total = 0
         for user in self.users():
             with self.deps.store.reading(user) as reader:
@@ -130,11 +156,17 @@ class Tenuto:
         """What ``tenuto doctor`` says: one finding per part, each with ``ok``, ``what`` and ``detail``.
 
         ``thorough`` reads every row as well, and says whether one was changed behind Tenuto's back in a sealed store.
+
+        >>> for finding in store.examine():
+        ...     print(finding["ok"], finding["what"], finding["detail"])
         """
         return examine(self.deps, thorough=thorough)
 
     def jobs(self, status: str | None = None, *, user: str | None = None, limit: int = 100) -> list[Job]:
-        """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled."""
+        """What background work there is, newest first; ``status`` pending, running, done, failed or cancelled.
+
+        >>> store.jobs("failed")
+        """
         return self.deps.store.jobs(status, user, limit)
 
     def costs(self, *, most: int | None = None) -> dict[str, dict[str, float]]:
@@ -143,6 +175,8 @@ class Tenuto:
         Counted is what memory asks of a model for itself: extraction, closes, summaries, typed work; not chats, and not
         the vectors of a remote embedder. Money follows from ``memory.model_input_price`` and
         ``memory.model_output_price``.
+
+        >>> store.costs()
         """
         total: dict[str, Spent] = {}
         for user in self.users() if most is None else self.deps.store.users(limit=most):
@@ -154,62 +188,106 @@ class Tenuto:
     def create_key(
         self, name: str, *, scope: str = "app", user: str | None = None, lifetime: timedelta | None = None
     ) -> tuple[ApiKey, str]:
-        """A new key of the server and its secret, shown this once; ``scope`` admin, app, user or read."""
+        """A new key of the server and its secret, shown this once; ``scope`` admin, app, user or read.
+
+        >>> key, secret = store.create_key("website", scope="app")
+        """
         return server_keys.create(self.deps, name=name, scope=scope, user=user, lifetime=lifetime)
 
     def keys(self, *, user: str | None = None) -> list[ApiKey]:
-        """The server's keys, newest first, without their secrets."""
+        """The server's keys, newest first, without their secrets.
+
+        >>> store.keys()
+        """
         return server_keys.listing(self.deps, user=user)
 
     def revoke_key(self, id: str) -> ApiKey:
-        """Take a key back, and every token that it minted."""
+        """Take a key back, and every token that it minted.
+
+        >>> store.revoke_key(key.id)
+        """
         return server_keys.revoke(self.deps, id)
 
     def seal(self, progress: Callable[[str], None] | None = None) -> int:
-        """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again."""
+        """Encrypt a store that was opened with ``keys`` and ``convert``; how many users. Can be taken up again.
+
+        >>> sealed.seal()
+        """
         return seal_store(self.deps, progress)
 
     def rotate(self, user: str) -> int:
-        """Give a user a new data key, seal everything with it and destroy the old one; the new key's number."""
+        """Give a user a new data key, seal everything with it and destroy the old one; the new key's number.
+
+        >>> sealed.rotate("ana")
+        """
         return rotate_user(self.deps, user)
 
     def rewrap(self) -> int:
-        """Rotate the key that wraps all data keys; how many were wrapped anew."""
+        """Rotate the key that wraps all data keys; how many were wrapped anew.
+
+        >>> sealed.rewrap()
+        """
         return rewrap(self.deps)
 
     def retry_job(self, id: str, *, user: str | None = None) -> Job:
-        """Put a failed or cancelled job back into the queue."""
+        """Put a failed or cancelled job back into the queue.
+
+        >>> for job in store.jobs("failed"):
+        ...     store.retry_job(job.id)
+        """
         job = retry_job(self.deps, id, user)
         self._wake()
         return job
 
     def cancel_job(self, id: str, *, user: str | None = None) -> Job:
-        """Take a waiting job out of the queue."""
+        """Take a waiting job out of the queue.
+
+        >>> for job in store.jobs("pending"):
+        ...     store.cancel_job(job.id)
+        """
         return cancel_job(self.deps, id, user)
 
     def curate(self, user: str | None = None, *, dry_run: bool = False) -> list[CurateReport]:
-        """Curate one user's memories, or everybody's; ``dry_run`` only shows the plans."""
+        """Curate one user's memories, or everybody's; ``dry_run`` only shows the plans.
+
+        >>> store.curate("ana", dry_run=True)
+        """
         chosen = [self.user(user).id] if user is not None else self.users()
         return [curation.curate(self.deps, one, dry_run=dry_run) for one in chosen]
 
     def audit(self, *, before: int | None = None, limit: int = 100) -> list[AuditEntry]:
-        """The operator's own log, newest first: keys made and revoked, users erased. See ``UserMemory.audit``."""
+        """The operator's own log, newest first: keys made and revoked, users erased. See ``UserMemory.audit``.
+
+        >>> store.audit(limit=20)
+        """
         return audit.entries(self.deps, "", before=before, limit=limit)
 
     def audit_head(self) -> AuditHead:
-        """Where every audit log stands now: keep it where whoever can write to the store cannot."""
+        """Where every audit log stands now: keep it where whoever can write to the store cannot.
+
+        >>> head = store.audit_head()
+        """
         return audit.head(self.deps)
 
     def verify_audit(self, head: AuditHead | None = None) -> AuditReport:
-        """Check every entry of every audit log; ``head`` is one that was kept, to find what was made anew since."""
+        """Check every entry of every audit log; ``head`` is one that was kept, to find what was made anew since.
+
+        >>> assert store.verify_audit(head).ok
+        """
         return audit.verify(self.deps, known=head)
 
     def check(self) -> list[str]:
-        """What is wrong with the store, in words; empty when all is well."""
+        """What is wrong with the store, in words; empty when all is well.
+
+        >>> assert store.check() == []
+        """
         return self.deps.store.check()
 
     def close(self) -> None:
-        """Finish the job at hand, leave the rest in the store, and release everything. Calling it twice is fine."""
+        """Finish the job at hand, leave the rest in the store, and release everything. Calling it twice is fine.
+
+        >>> store.close()
+        """
         if not self._closed:
             self._closed = True
             self._runner.stop()
