@@ -5,7 +5,8 @@
 The engine's own signals are computed for every question over every message (weights of 1), and the weights are fitted
 so that a softmax over the messages puts its weight on the evidence: log-probability of each evidence turn, or of all
 turns of the evidence sessions. Every set counts the same. Each set is then ranked with weights that were fitted on the
-other sets alone: people who chat briefly, people in the middle of work with an assistant, people who quiz one.
+other sets alone: people who chat briefly, people in the middle of work with an assistant, people who quiz one. A fit is
+drawn to the weights in force by ``--pull``: a weight that the sets at hand say nothing about keeps its round number.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class Example:
     asked: offline.Asked
 
 
-def examples(name: str, conversations: list[data.Conversation], embedder) -> list[Example]:
+def examples(name: str, conversations: list[data.Conversation], embedder, passages: int | None) -> list[Example]:
     ones = settings.merge(tenuto.Policy(), {"recall": dict.fromkeys(PARTS, 1.0)}, where="fit").recall
     found = []
     for conversation in conversations:
-        for one in offline.asked(conversation, embedder):
+        for one in offline.asked(conversation, embedder, passages):
             parts = weigh(one.view, one.query, one.view.living(), ones).parts
             signals = [parts.get(part, np.zeros(one.view.size, np.float32)) for part in PARTS]
             said, question = one.turns[: one.view.size], one.question
@@ -50,13 +51,13 @@ def examples(name: str, conversations: list[data.Conversation], embedder) -> lis
     return found
 
 
-def fit(given: list[Example], rounds: int = 60) -> np.ndarray:
-    """Newton steps on the softmax likelihood, with a little weight decay; every set counts the same."""
+def fit(given: list[Example], towards: np.ndarray, pull: float, rounds: int = 60) -> np.ndarray:
+    """Newton steps on the softmax likelihood, drawn ``towards`` some weights; every set counts the same."""
     given = [one for one in given if one.wanted.any()]
     share = {name: 1 / sum(one.name == name for one in given) for name in {one.name for one in given}}
-    weights = np.full(len(PARTS), 0.5)
+    weights = towards.copy()
     for _ in range(rounds):
-        slope, bend = 2e-3 * weights, 2e-3 * np.eye(len(PARTS))
+        slope, bend = pull * (weights - towards), pull * np.eye(len(PARTS))
         for one in given:
             scores = one.signals @ weights
             chance = np.exp(scores - scores.max())
@@ -88,26 +89,35 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("TENUTO_BENCH_DATA"))
     parser.add_argument("--cache", type=Path, required=True, help="file that keeps embeddings between runs")
     parser.add_argument("--only", type=int, help="only the first so many conversations of each set")
+    parser.add_argument("--passages", type=int, help="only the first so many passages of a message: embeds faster")
+    parser.add_argument("--pull", type=float, nargs="+", default=[0.002, 0.1, 1.0], help="how strongly, one fit each")
     given = parser.parse_args()
     if not given.data:
         raise SystemExit(data.MISSING.format(path="The evaluation data"))
     embedder = CachedEmbedder(LocalEmbedder(), given.cache)
-    sets = {name: examples(name, read(Path(given.data))[: given.only], embedder) for name, read in offline.SETS.items()}
+    sets = {
+        name: examples(name, read(Path(given.data))[: given.only], embedder, given.passages)
+        for name, read in offline.SETS.items()
+    }
     print(f"  {'':26}" + "".join(f"{part:>10}" for part in PARTS))
-    whole = fit([one for some in sets.values() for one in some])
     policy = tenuto.Policy().recall
     force = np.array([getattr(policy, part) for part in PARTS])
-    for name, weights in (("fitted on all", whole), ("in force", force)):
-        figures = "  ".join(f"{other} {measure(some, weights)}" for other, some in sets.items())
-        print(f"  {name:26}" + "".join(f"{weight:10.2f}" for weight in weights) + f"   {figures}")
-    for left, unseen in sets.items():
-        weights = fit([one for name, some in sets.items() if name != left for one in some])
-        row = "".join(f"{weight:10.2f}" for weight in weights)
-        print(f"  {'without ' + left:26}{row}   {left} {measure(unseen, weights)}")
+    _show("in force", force, sets)
+    for pull in given.pull:
+        whole = fit([one for some in sets.values() for one in some], force, pull)
+        _show(f"fitted on all, pull {pull}", whole, sets)
+        for left, unseen in sets.items():
+            weights = fit([one for name, some in sets.items() if name != left for one in some], force, pull)
+            _show(f"without {left}, pull {pull}", weights, {left: unseen})
     print("  the weights in force, without one part at a time")
     for number, part in enumerate(PARTS):
         weights = force * (np.arange(len(PARTS)) != number)
         print(f"    {part:24}" + "  ".join(f"{name} {measure(some, weights)}" for name, some in sets.items()))
+
+
+def _show(name: str, weights: np.ndarray, sets: dict[str, list[Example]]) -> None:
+    figures = "  ".join(f"{other} {measure(some, weights)}" for other, some in sets.items())
+    print(f"  {name:26}" + "".join(f"{weight:10.2f}" for weight in weights) + f"   {figures}", flush=True)
 
 
 if __name__ == "__main__":

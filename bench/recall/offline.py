@@ -60,10 +60,13 @@ class Asked:
         return found
 
 
-def asked(conversation: data.Conversation, embedder) -> Iterator[Asked]:
-    """Every question of a conversation, on the index as it is when the question is asked."""
+def asked(conversation: data.Conversation, embedder, passages: int | None = None) -> Iterator[Asked]:
+    """Every question of a conversation, on the index as it is when the question is asked.
+
+    ``passages``: only the first so many of a message get a vector.
+    """
     turns, index, done = conversation.turns, UserIndex(embedder.model, embedder.dimension), 0
-    entries = _entries(turns, embedder)
+    entries = _entries(turns, embedder, passages)
     for question in sorted(conversation.questions, key=lambda one: one.before or 10**9):
         until = len(turns) if question.before is None else sum(turn.session < question.before for turn in turns)
         if until == 0 or question.category in LEFT_OUT:
@@ -81,7 +84,7 @@ def asked(conversation: data.Conversation, embedder) -> Iterator[Asked]:
         yield Asked(question, index.view(), query, turns)
 
 
-def _entries(turns: list[data.Turn], embedder) -> list[Entry]:
+def _entries(turns: list[data.Turn], embedder, passages: int | None) -> list[Entry]:
     messages = [
         Message(
             id=f"msg_{number:07d}", session_id=str(turn.session), role=Role(turn.role), content=turn.text, at=turn.at,
@@ -89,7 +92,7 @@ def _entries(turns: list[data.Turn], embedder) -> list[Entry]:
         )
         for number, turn in enumerate(turns)
     ]  # fmt: skip
-    texts = {message.id: embedding_texts(message, embedder.dimension) for message in messages}
+    texts = {message.id: embedding_texts(message, embedder.dimension)[:passages] for message in messages}
     flat = [text for some in texts.values() for text in some]
     vectors = np.concatenate([embedder.embed(flat[at : at + 500]) for at in range(0, len(flat), 500)])
     packed = {id: pack(some) for id, some in grouped(texts, vectors).items()}
@@ -112,6 +115,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="file that keeps embeddings between runs")
     parser.add_argument("--set", nargs="+", default=list(SETS))
     parser.add_argument("--only", type=int, help="only the first so many conversations")
+    parser.add_argument("--passages", type=int, help="only the first so many passages of a message: embeds faster")
     parser.add_argument("--policy", nargs="*", default=[], metavar="NAME=NUMBER", help="such as meaning=1.1")
     given = parser.parse_args()
     if not given.data:
@@ -121,7 +125,7 @@ def main() -> None:
     embedder = CachedEmbedder(LocalEmbedder(), given.cache)
     for name in given.set:
         talks = SETS[name](Path(given.data))[: given.only]
-        tally = measure([one for talk in talks for one in asked(talk, embedder)], policy)
+        tally = measure([one for talk in talks for one in asked(talk, embedder, given.passages)], policy)
         figures = ("sR@1", "sR@5", "sR@10", "sR@20") if name == "realmem" else ("R@1", "R@5", "R@10", "R@20", "NDCG@10")
         print(
             f"  {name:10} {tally.count:5} " + "  ".join(f"{one} {tally.mean(one):.1f}" for one in figures), flush=True

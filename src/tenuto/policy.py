@@ -151,9 +151,9 @@ class RecallPolicy:
     """Most candidates that any profile ranks."""
     catch_up: int = 16
     """Recall embeds up to this many entries that wait for their vector, so that one finds what one just wrote."""
-    words: float = 0.77
+    words: float = 0.8
     """What words count in the profile ``default``, per deviation. ``docs/recall.md`` tells how these were found."""
-    meaning: float = 0.9
+    meaning: float = 0.8
     """What meaning counts, per deviation."""
     own: float = 1.0
     """What is added to all but the assistant's words, where an assistant speaks and the query only asks."""
@@ -161,8 +161,8 @@ class RecallPolicy:
     """What is added where a person whom the query names is speaking."""
     recency: float = 0.5
     """What is taken off as messages go by, per logarithm of their number, where what was said lately is meant."""
-    length: float = 1.2
-    """What a longer message counts, per logarithm of its words."""
+    length: float = 1.0
+    """What a longer message counts, per logarithm of its words, where messages are short."""
     neighbours: float = 1.0
     """How much the messages around a short one count beside it, as a share of the usual."""
     half_life: timedelta = timedelta(days=14)

@@ -4,7 +4,7 @@ A memory and the message it was taken from are two doors to one room: whichever 
 message (a key point, a memory in the same words, or in a few of them) gives way to it, so that people find their own
 words and all of them; a pin never does. A memory with several sources does not push those messages out, because each
 may hold more. Texts that are the same word for word, or nearly (nine tenths of their words shared), collapse whatever
-they come from.
+they come from. A summary repeats what was said: it is left out where what stands before it holds most of its words.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ ALIKE = 0.9
 """Share of common words from which two texts say the same."""
 WITHIN, PART = 0.9, 0.5
 """A text nearly all of whose words are the message's, and that has at most half of them, is a fragment of it."""
+REPEATED = 0.6
+"""Share of a summary's words from which it only repeats what stands before it."""
 
 
 def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None = None) -> list[Scored]:
@@ -33,6 +35,7 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
     messages: set[str] = set()
     single: set[str] = set()
     said: dict[str, list[Held]] = {}
+    told: set[str] = set()
     for one in ranked:
         if len(kept) == limit:
             break
@@ -47,8 +50,12 @@ def distinct(ranked: Sequence[Scored], limit: int, known: dict[str, Held] | None
                 continue
         elif sources and (messages.issuperset(sources) or single.issuperset(sources)):
             continue
-        if _said_before(_words(candidate, known), said):
+        own = _words(candidate, known)
+        if candidate.kind is EntryKind.SUMMARY and len(own & told) >= REPEATED * len(own):
             continue
+        if _said_before(own, said):
+            continue
+        told |= own
         kept.append(one)
         if spoken:
             messages.add(candidate.id)

@@ -1,20 +1,22 @@
 """From a query to a pool: words and meaning over the whole index, the best few hundred rows kept.
 
-    words      0.77 · z(BM25, with the neighbours' words where messages are short)
-    meaning    0.9  · z(cosine of the best passage, averaged with the neighbours' where messages are short)
-    own        1.0    for all but the assistant's words, where an assistant speaks and the query only asks
-    speaker    2.0    for what was said by someone whom the query names
-    recency    0.5  · how much newer than the oldest, in ln(1 + messages since / 10); see below
-    length     1.2  · ln(1 + words, at most 40): a message of three words is rarely the answer
-    days       1.5  · nearness to the days that the query names
+    words      0.8 · z(BM25, with the neighbours' words where messages are short)
+    meaning    0.8 · z(cosine of the best passage, averaged with the neighbours' where messages are short)
+    own        ½ … 1½ for all but the assistant's words and summaries, where one speaks and the query only asks
+    speaker    2    for what was said by someone whom the query names
+    recency    ½  · how much newer than the oldest, in ln(1 + messages since / 10); see below
+    length     ln(1 + words, at most 40), where messages are short: one of three words is rarely the answer
+    days       1½ · nearness to the days that the query names
 
+The weights are round numbers on purpose: ones that are fitted to some kinds of talk are worse on the next kind.
 ``z`` is the distance from the mean in deviations: adding normalised scores keeps how much better one row is than the
-next, which ranks alone would lose. The assistant's words have a mean and a deviation of their own: its long answers
-speak of everything and would stand before the one line in which the user told it. What a short message means is told by
-those around it ("yes, last May"), a long one says it by itself: the neighbours count by how short the messages of this
-conversation are (:func:`shortness`). Recency counts for a question about now and for a message that tells something
+next, which ranks alone would lose. The user's words, the assistant's and summaries have a mean and a deviation each:
+long texts speak of everything and would stand before the one line in which the user told it. What a short message means
+is told by those around it ("yes, last May"), a long one says it by itself: neighbours and length count by how short the
+messages of this conversation are (:func:`shortness`); as they get longer, meaning gains on words, and the user's own
+words on the assistant's. Recency counts for a question about now and for a message that tells something
 (:mod:`tenuto.recall.asking`), which continues a running conversation; who only asks, asks about all that was ever said.
-``bench/recall`` tells how the numbers were found and what they are worth on conversations that they were not found on.
+``docs/recall.md`` tells what this is worth on kinds of talk that nothing was fitted on.
 """
 
 from __future__ import annotations
@@ -27,11 +29,15 @@ import msgspec
 import numpy as np
 
 from tenuto.policy import RecallPolicy
-from tenuto.recall.index import KINDS, Bools, Floats, Places, View
+from tenuto.recall.index import KIND_CODE, KINDS, Bools, Floats, Places, View, constant
 from tenuto.recall.lexical import NEAR, lexical, living_postings
 from tenuto.recall.segments import Hashes
 from tenuto.recall.timewords import Span
 from tenuto.records.base import micros
+from tenuto.records.operations import EntryKind
+
+MEMORY, TODO = KIND_CODE[EntryKind.MEMORY], KIND_CODE[EntryKind.TODO]
+KEY_POINT, SUMMARY = KIND_CODE[EntryKind.KEY_POINT], KIND_CODE[EntryKind.SUMMARY]
 
 NEAR_MEANING = (0.6, 0.3)
 """Weight of the cosine of a message one and two places away."""
@@ -40,7 +46,7 @@ RECENCY_UNIT = 10
 LONGEST = 40
 """Words beyond which a longer text is not worth more."""
 OTHER_LENGTH = 20
-"""Words that a memory, summary, key point or todo counts as: they are short because they were distilled."""
+"""Words that a memory or todo counts as: they are short because they were distilled."""
 DAYS = 1.5
 """What the days that a query names count."""
 USUAL_COSINE = (0.12, 0.12)
@@ -51,6 +57,8 @@ USUAL_ROWS = 20
 """How many rows that assumption is worth; so many rows of its own a role needs for half a say in its mean."""
 SHORT, LONG = 25, 60
 """Words (without stop words) of the middle message up to which neighbours count fully, and from which not at all."""
+TILT = 0.3
+"""What words lose and meaning gains where messages are long."""
 LATEST = 2000
 """How many of the newest messages tell what the conversation is like."""
 
@@ -102,25 +110,29 @@ class Signals(msgspec.Struct, frozen=True):
 
 def weigh(view: View, query: Query, allowed: Bools, policy: RecallPolicy) -> Signals:
     """All signals of the profile ``default``, weighed."""
-    nearby = policy.neighbours * shortness(view)
+    short = shortness(view)
+    nearby, tilt = policy.neighbours * short, TILT * (1 - short)
     words, cosine = _compared(view, query, _scaled(NEAR, nearby))
     embedded = view.has_vector()
     touched = words > 0 if query.vector is None else _holding(view, query.tokens)
-    apart = _assistant(view)
-    parts = {"words": normalised_apart(words, allowed, apart, policy.words)}
+    voices = _voices(view)
+    parts = {"words": normalised_apart(words, allowed, voices, policy.words * (1 - tilt))}
     if query.vector is not None:
         touched |= embedded & (cosine >= query.faint)
         around = _around(view, cosine, _scaled(NEAR_MEANING, nearby))
-        parts["meaning"] = normalised_apart(around, allowed & embedded, apart, policy.meaning, USUAL_COSINE)
+        parts["meaning"] = normalised_apart(
+            around, allowed & embedded, voices, policy.meaning * (1 + tilt), USUAL_COSINE
+        )
     touched &= allowed
-    if apart is not None and not query.running:
-        parts["own"] = np.where(apart, np.float32(0), np.float32(policy.own))
+    if voices and not query.running:
+        parts["own"] = np.where(voices[0], np.float32(policy.own * (1.5 - short)), np.float32(0))
     named = _named(view, query.names)
     if named is not None:
         parts["speaker"] = np.where(named, np.float32(policy.speaker), np.float32(0))
     elif query.recent:
         parts["recency"] = _newness(view, policy.recency)
-    parts["length"] = _length(view, policy.length)
+    if short:
+        parts["length"] = _length(view, policy.length * short)
     if query.span is not None:
         parts["days"] = np.float32(DAYS) * _nearness(view, query.span)
     order = parts["words"].copy()
@@ -150,21 +162,39 @@ def _holding(view: View, tokens: Hashes) -> Bools:
 
 
 def shortness(view: View) -> float:
-    """1 where people exchange short lines, 0 where messages say by themselves what they mean; in tenths."""
+    """1 where people exchange short lines, 0 where the user or the assistant writes at length; in tenths."""
     if "shortness" not in view.kept:
-        lengths = view.column("length")[view.said() & view.living()][-LATEST:]
-        middle = float(np.median(lengths)) if len(lengths) else 0.0
+        spoken = np.flatnonzero(view.said() & view.living())[-LATEST:]
+        lengths, answers = view.column("length")[spoken], _assistants(view)[spoken]
+        sides = [lengths[side] for side in (answers, ~answers) if np.count_nonzero(side) * 10 >= max(len(spoken), 1)]
+        middle = max((float(np.median(side)) for side in sides), default=0.0)
         view.kept["shortness"] = round(min(max((LONG - middle) / (LONG - SHORT), 0.0), 1.0), 1)
     found: float = view.kept["shortness"]
     return found
 
 
-def _assistant(view: View) -> Bools | None:
-    """Rows that are the assistant's words; ``None`` where it never spoke."""
-    if "assistant" not in view.kept:
-        spoke = view.column("role") == view.code("role", "assistant")
-        view.kept["assistant"] = spoke if spoke.any() else None
-    found: Bools | None = view.kept["assistant"]
+def _assistants(view: View) -> Bools:
+    """Rows that are messages of the assistant."""
+    return np.asarray(view.column("role") == view.code("role", "assistant"))
+
+
+def _voices(view: View) -> tuple[Bools, ...]:
+    """The rows of the user's words and what is known, of the assistant's words, of summaries; none if it never spoke.
+
+    A key point has the voice of its message.
+    """
+    if "voices" not in view.kept:
+        answers = _assistants(view)
+        if answers.any():
+            kinds = view.column("kind")
+            spoken = {view.ids[row] for row in np.flatnonzero(answers).tolist()} if view.links else set()
+            for row in np.flatnonzero(kinds == KEY_POINT).tolist():
+                answers[row] = not spoken.isdisjoint(view.links.get(row, ()))
+            summaries = kinds == SUMMARY
+            view.kept["voices"] = tuple(constant(rows) for rows in (~(answers | summaries), answers, summaries))
+        else:
+            view.kept["voices"] = ()
+    found: tuple[Bools, ...] = view.kept["voices"]
     return found
 
 
@@ -189,13 +219,13 @@ def _best(score: Floats, rows: Places, size: int) -> Places:
 
 
 def normalised_apart(
-    signal: Floats, over: Bools, apart: Bools | None, weight: float, usual: tuple[float, float] | None = None
+    signal: Floats, over: Bools, voices: tuple[Bools, ...], weight: float, usual: tuple[float, float] | None = None
 ) -> Floats:
-    """:func:`normalised` for the rows of ``apart`` by themselves, and for the others by themselves.
+    """:func:`normalised` for the rows of each voice by themselves.
 
     The mean and deviation of a few rows say little: they are drawn to those of all rows.
     """
-    if apart is None:
+    if not voices:
         return normalised(signal, over, weight, usual)
     whole = _moments(signal[over])
     if whole is None:
@@ -203,7 +233,8 @@ def normalised_apart(
     if usual is not None:
         whole = _steadied(whole, usual)
     found = np.zeros_like(signal)
-    for rows in (over & apart, over & ~apart):
+    for voice in voices:
+        rows = over & voice
         inside = signal[rows]
         own = _moments(inside)
         if own is not None:
@@ -303,10 +334,16 @@ def _length(view: View, weight: float) -> Floats:
     """How much a row can say: the logarithm of its words, weighed."""
     name = ("length", weight)
     if name not in view.kept:
-        length = np.where(view.said(), view.column("length"), OTHER_LENGTH)
+        length = np.where(_distilled(view), OTHER_LENGTH, view.column("length"))
         view.kept[name] = np.float32(weight) * np.log1p(np.minimum(length, LONGEST)).astype(np.float32)
     found: Floats = view.kept[name]
     return found
+
+
+def _distilled(view: View) -> Bools:
+    """Rows that say much in few words: memories and todos."""
+    kinds = view.column("kind")
+    return np.asarray((kinds == MEMORY) | (kinds == TODO))
 
 
 def _nearness(view: View, span: Span) -> Floats:

@@ -18,6 +18,7 @@ from tenuto.lifecycle.fade import strength
 from tenuto.ports import Reader
 from tenuto.recall import scoring
 from tenuto.recall.asking import asked_again, tells
+from tenuto.recall.changes import LOOKED_AT, asks_about_the_present, change_first
 from tenuto.recall.diverse import Held, distinct, held
 from tenuto.recall.entry import Indexed, query_tokens, record_type, speaker_marks, words_around
 from tenuto.recall.gate import OUTDATED, Admitted, Asked, Gate, Verdict, cited
@@ -101,6 +102,7 @@ class Search:
         )
         self.nothing_known = False
         self.now = said.now
+        self.present = vector is not None and request.profile == "default" and asks_about_the_present(asked)
         wanted = request.filters
         self.asked = Asked(
             now=now,
@@ -151,7 +153,7 @@ class Search:
         replaced = self._replaced(signals, candidates) if self.outdated and lazy else []
         step = max(self.request.limit + self.request.limit // 2, scoring.FEW)
         more, doubt = 2 * step, 0.0
-        if not (candidates or self.now):
+        if not (candidates or self.now or self.present):
             # Among messages alone nothing but a repetition can change their order: as many as wanted mostly do.
             step, more, doubt = self.request.limit, self.request.limit // 4 + 1, ROUNDING
         while True:
@@ -165,6 +167,8 @@ class Search:
                 ranked = [one for one in ranked if one.score >= promise]
             if self.now:
                 ranked = self._newest_first(ranked)
+            elif self.present:
+                ranked = self._change_first(ranked)
             if replaced:
                 ranked = current_first(ranked, replaced, self.held)
                 self.until = held_until(ranked, replaced, self.held)
@@ -271,6 +275,16 @@ class Search:
         alike = vectors @ vectors[0]
         usual = scoring.LOOSE if len(ranked) < scoring.FEW else float(alike.mean() + alike.std())
         return scoring.newest_first(ranked, alike[: scoring.SUBJECT].tolist(), usual)
+
+    def _change_first(self, ranked: list[Scored]) -> list[Scored]:
+        if len(ranked) < 2:
+            return ranked
+        best = ranked[:LOOKED_AT]
+        vectors = self.view.vectors(np.array(self._rows([one.candidate.id for one in best])))
+        for one in best:
+            if one.candidate.id not in self.held:
+                self.held[one.candidate.id] = held(one.candidate.text)
+        return change_first(ranked, (vectors @ vectors[0]).tolist(), self.held, self.tokens, self.model.floor)
 
     def reason(self) -> str:
         """Why nothing came back."""

@@ -219,6 +219,14 @@ def test_a_message_stands_in_the_place_of_the_key_point_that_quotes_it() -> None
     assert found[0].score == pytest.approx(sum(found[0].parts.values()))
 
 
+def test_a_summary_that_only_repeats_what_stands_before_it_is_left_out() -> None:
+    said = candidate("msg_1", kind=EntryKind.MESSAGE, text="I moved to Sofia and found a flat near the park")
+    again = candidate("sum_1", kind=EntryKind.SUMMARY, text="User: moved to Sofia, found a flat near the park. Rain.")
+    more = candidate("sum_2", kind=EntryKind.SUMMARY, text="Moved to Sofia. Piano lessons, sold the old car, met Vera")
+    assert [one.candidate.id for one in distinct(ranked(said, again, more), 5)] == ["msg_1", "sum_2"]
+    assert [one.candidate.id for one in distinct(ranked(again, said), 5)] == ["sum_1", "msg_1"]
+
+
 def test_a_memory_in_the_very_words_of_its_message_gives_way_unless_it_is_pinned() -> None:
     said = candidate("msg_1", kind=EntryKind.MESSAGE, text="I have 5 apples.")
     known = candidate("mem_1", text="I have 5 apples", sources=("msg_1",))

@@ -57,15 +57,25 @@ def test_the_assistant_has_a_mean_of_its_own_and_less_weight() -> None:
     talk += [("user", "an apple")]
     parts = weighed(view(*talk), "apple")
     assert parts["words"][60] > max(parts["words"][30:60]), "rare for the user, usual for the assistant"
-    assert parts["own"] == [1.0] * 30 + [0.0] * 30 + [1.0]
+    assert parts["own"] == [0.5] * 30 + [0.0] * 30 + [0.5], "short lines of both: little more for the user's own"
     alone = weighed(view(*[("user", text) for _, text in talk]), "apple")
     assert "own" not in alone and alone["words"][30] >= alone["words"][60]
+
+
+def test_an_assistant_that_writes_at_length_makes_it_another_kind_of_talk() -> None:
+    talk = [("user", f"note {number}") for number in range(30)] + [("assistant", LONG)] * 30
+    seen = view(*talk)
+    parts = weighed(seen, "note")
+    assert shortness(seen) == 0 and "length" not in parts, "the user's lines are short, the talk is not"
+    assert parts["own"][0] == 1.5
+    few = view(*talk[:30], ("assistant", LONG))
+    assert shortness(few) == 1, "one long answer among thirty lines does not make it so"
 
 
 def test_a_few_rows_are_drawn_to_the_mean_of_all() -> None:
     signal = np.array([0.0] * 50 + [1.0] * 50 + [5.0], np.float32)
     apart = np.arange(101) == 100
-    found = normalised_apart(signal, np.ones(101, bool), apart, 1.0)
+    found = normalised_apart(signal, np.ones(101, bool), (~apart, apart), 1.0)
     assert found[100] > 3, "one row has no deviation of its own: it stands out against all"
     assert found[:100].mean() == pytest.approx(0, abs=0.3)
 
