@@ -91,9 +91,9 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("headlines", "Conversations some time ago", Group.SUMMARIES, True, most=context.session_headlines),
         Spec("sessions", "Conversations lately", Group.SUMMARIES, True, most=context.sessions_in_full - 1),
         Spec("latest", "The last conversation", Group.SUMMARIES, True, most=1, part=0.5),
-        Spec("points", "Still open, still warm", Group.SUMMARIES, True, most=context.key_points, part=0.4),
+        Spec("points", "Open questions of the last talks", Group.SUMMARIES, True, most=context.key_points, part=0.4),
         Spec(
-            "important", "Weighty things said before", Group.MESSAGES, True, most=context.important_messages, part=0.2
+            "important", "Important things said before", Group.MESSAGES, True, most=context.important_messages, part=0.2
         ),
         Spec("earlier", "The last words before now", Group.MESSAGES, True, most=context.earlier_messages, part=0.25),
         Spec("commitments", "Promises and tasks", Group.SUMMARIES, True, most=context.commitments, part=0.3),
@@ -113,7 +113,7 @@ def table(policy: Policy) -> tuple[Spec, ...]:
         Spec("relevant", "What comes to mind", Group.FACTS, False, most=context.relevant, ceiling=True),
         Spec(
             "marked",
-            "Weighty things said earlier in this conversation",
+            "Important things said earlier in this conversation",
             Group.MESSAGES,
             False,
             most=context.important_messages,

@@ -10,51 +10,29 @@ found nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from tenuto.ingest import ask_first
 from tenuto.ingest.memory_moves import forget_memory, keep_important, set_proactive
-from tenuto.ingest.write import LIVE, Writing
-from tenuto.language.topics import Topic, mentions, subject, topic_of
+from tenuto.ingest.wish_targets import TOPIC, Meant, cosine, is_of, meant_by, speaks_of, topic_named
+from tenuto.ingest.write import Writing
+from tenuto.language.topics import mentions, same, subject, topic_of
 from tenuto.language.wishes import Consent, Wish
-from tenuto.ports import Transaction, Vectors, Where
+from tenuto.ports import Reader, Transaction, Vectors, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role, SessionState
-from tenuto.records.memory import Entity, Memory, Proactive, Todo, TodoStatus, first_said
-from tenuto.records.operations import EntryKind, Event, Receipt
+from tenuto.records.memory import Memory, Proactive, Todo, TodoStatus
+from tenuto.records.operations import EntryKind, Event
 from tenuto.records.wishes import StandingWish, WishKind
-from tenuto.text.words import tokens
 
-LOOK_BACK = 3
-"""Earlier messages of the user that "that" may mean."""
-LEAST_SAID = 3
-"""Words from which a message says something that could be meant by "that"."""
-_FEELING = frozenset(
-    stem
-    for word in ["like", "love", "hate", "enjoy", "prefer", "dislike", "live", "work", "have", "want", "be", "feel"]
-    for stem in tokens(word)
-)
-"""Verbs that may be worded otherwise in what was kept."""
-TOPIC = 200
-"""Memories that a named topic is looked for among."""
-NAMED = 500
-"""Entities, the most mentioned ones, that a topic may name."""
+MOST_STANDING = 32
+"""Standing wishes, the latest, that a new message is held to."""
 _HOLDING = {
     Wish.FORGET: WishKind.FORGET,
     Wish.DO_NOT_SAVE: WishKind.FORGET,
     Wish.DO_NOT_BRING_UP: WishKind.SILENCE,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Meant:
-    """What a wish is about, as far as it is known."""
-
-    memories: tuple[Memory, ...] = ()
-    messages: tuple[Message, ...] = ()
-    unsure: bool = False
-    """Something else may have been meant."""
 
 
 def obey(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory], vector: Vectors | None) -> str:
@@ -65,7 +43,7 @@ def obey(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory
         return "Kept, because you asked to remember it."
     if wish.wish is Wish.MAY_MENTION:
         return _lift(writing, wish, message, own)
-    meant = _meant(writing, wish, message, own, vector)
+    meant = meant_by(writing, wish, message, own, vector)
     if wish.wish is Wish.REMEMBER:
         for memory in meant.memories:
             keep_important(writing, memory)
@@ -80,7 +58,7 @@ def obey(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory
     return _report(wish, meant)
 
 
-def _asked_first(writing: Writing, wish: Consent, message: Message, meant: _Meant, vital: tuple[Memory, ...]) -> str:
+def _asked_first(writing: Writing, wish: Consent, message: Message, meant: Meant, vital: tuple[Memory, ...]) -> str:
     """Forget what is not life-critical, and ask about the rest."""
     rest = replace(meant, memories=tuple(one for one in meant.memories if one not in vital))
     question = ask_first.stage(writing, vital, _wish(writing, wish, message, replace(meant, memories=vital)))
@@ -96,7 +74,7 @@ def confirmed(writing: Writing, wish: StandingWish) -> None:
         forget_memory(writing, memory, reason=f"the user said {wish.quote!r} and confirmed it")
 
 
-def _report(wish: Consent, meant: _Meant) -> str:
+def _report(wish: Consent, meant: Meant) -> str:
     done = "Will not be brought up" if wish.wish is Wish.DO_NOT_BRING_UP else "Forgotten"
     if not (meant.memories or meant.messages):
         if not wish.about:
@@ -107,7 +85,7 @@ def _report(wish: Consent, meant: _Meant) -> str:
     return f"{told}. If you meant something else, say what: this is held back until then." if meant.unsure else told
 
 
-def _told(done: str, meant: _Meant) -> str:
+def _told(done: str, meant: Meant) -> str:
     listed = [memory.content for memory in meant.memories] or [f"{len(meant.messages)} message(s)"]
     more = f" and {len(listed) - 5} more" if len(listed) > 5 else ""
     return f"{done}: {'; '.join(listed[:5])}{more}"
@@ -119,76 +97,10 @@ def _private(message: Message) -> str:
     return f"Kept for {message.persona!r} only."
 
 
-def _meant(writing: Writing, wish: Consent, message: Message, own: Sequence[Memory], vector: Vectors | None) -> _Meant:
-    if wish.about:
-        return _Meant(tuple(_about(writing, wish.about, message, vector)))
-    besides = message.content.replace(wish.quote, " ")
-    if (own or len(tokens(besides)) >= LEAST_SAID) and wish.wish is not Wish.DO_NOT_SAVE:
-        return _Meant(tuple(own), (message,))
-    before = writing.tx.find(
-        Message,
-        Where("session_id", "=", message.session_id),
-        Where("role", "=", Role.USER.value),
-        Where("seq", "<", message.seq),
-        order="-seq",
-        limit=LOOK_BACK,
-    )
-    for distance, earlier in enumerate(before):
-        left = _left_by(writing.tx, earlier)
-        if left or len(tokens(earlier.content)) >= LEAST_SAID:
-            return _Meant(tuple(left), (earlier,), unsure=distance > 0 or len(left) > 1)
-    return _Meant()
-
-
-def _left_by(tx: Transaction, message: Message) -> list[Memory]:
-    """The memories that a message left."""
-    for receipt in tx.find(Receipt, Where("message_id", "=", message.id), limit=1):
-        made = [one.subject_id for one in receipt.results if one.subject_id and one.subject_kind == "memory"]
-        return [one for one in tx.get_many(Memory, made).values() if one.status in LIVE]
-    return []
-
-
-def _about(writing: Writing, about: str, message: Message, vector: Vectors | None) -> list[Memory]:
-    said = set(tokens(subject(about)))
-    wanted = (said - _FEELING) or said
-    topic = _topic(writing.tx, about)[0]
-    live = Where("status", "in", [status.value for status in LIVE])
-    memories = writing.tx.find(Memory, live, order="-updated_at", limit=TOPIC)
-    visible = [one for one in memories if one.persona in (None, message.persona) and first_said(one) <= message.at]
-    by_words = [one for one in visible if mentions(topic, one.content) or (wanted and wanted <= _words(one))]
-    if by_words or vector is None:
-        return by_words
-    near = writing.near(EntryKind.MEMORY, vector, 5)
-    close = [id for id, cosine in near if cosine >= writing.deps.embedder.calibration.anchor]
-    return [
-        one
-        for one in writing.tx.get_many(Memory, close).values()
-        if one.status in LIVE and one.persona in (None, message.persona) and first_said(one) <= message.at
-    ]
-
-
-def _words(memory: Memory) -> set[str]:
-    return set(tokens(f"{memory.content} {' '.join(memory.entities).replace('_', ' ').replace(':', ' ')}"))
-
-
-def _topic(tx: Transaction, about: str) -> tuple[Topic, tuple[str, ...], tuple[str, ...]]:
-    """The topic of a wish with all names of whom it names: (topic, names, entities)."""
-    plain = topic_of(about)
-    asked = plain.stems
-    named = [
-        one
-        for one in tx.find(Entity, order="-mentions", limit=NAMED)
-        if any(stems and stems == asked for stems in (set(tokens(name)) for name in (one.label, *one.aliases)))
-        or (one.relation and set(tokens(one.relation)) == asked)
-    ]
-    names = tuple(dict.fromkeys(name for one in named for name in (one.label, *one.aliases) if len(name) > 2))
-    return topic_of(about, names), names, tuple(one.id for one in named)
-
-
 # --- what stands ------------------------------------------------------------------------------------------------------
 
 
-def _stand(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> None:
+def _stand(writing: Writing, wish: Consent, message: Message, meant: Meant) -> None:
     """Write the wish down and let it hold: memories, statements, the answers to them, and the topic it names."""
     kind = _HOLDING[wish.wish]
     writing.tx.put(_wish(writing, wish, message, meant))
@@ -200,10 +112,10 @@ def _stand(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> 
     writing.event("wish.stands", "message", message.id, wish=str(kind))
 
 
-def _wish(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> StandingWish:
+def _wish(writing: Writing, wish: Consent, message: Message, meant: Meant) -> StandingWish:
     """The wish with everything that it holds back."""
     kind = _HOLDING[wish.wish]
-    _, names, entities = _topic(writing.tx, wish.about) if wish.about else (None, (), ())
+    _, names, entities = topic_named(writing.tx, wish.about) if wish.about else (None, (), ())
     found = bool(meant.memories or meant.messages)
     said = [id for one in meant.memories for id in statements(writing.tx, one)]
     said += [one.id for one in meant.messages] + _answers(writing.tx, meant.messages)
@@ -225,7 +137,7 @@ def _wish(writing: Writing, wish: Consent, message: Message, meant: _Meant) -> S
 
 def take_back(writing: Writing, wish: Consent, message: Message) -> str:
     """Hold back a message that takes back what it said itself."""
-    _stand(writing, wish, message, _Meant(messages=(message,)))
+    _stand(writing, wish, message, Meant(messages=(message,)))
     return "Not kept, because you took it back."
 
 
@@ -260,23 +172,34 @@ def remove_unsaved(writing: Writing, message: Message) -> str:
     return "Not saved, as you asked: nothing was kept of it, and the message was removed."
 
 
-def keep_standing(writing: Writing, message: Message, own: Sequence[Memory]) -> list[str]:
+def standing(reader: Reader) -> list[StandingWish]:
+    """The wishes that also hold for what is said after them."""
+    found = reader.find(StandingWish, Where("active", "=", True), order="-created_at", limit=MOST_STANDING)
+    return [one for one in found if one.lasting and one.about]
+
+
+def keep_standing(
+    writing: Writing, message: Message, own: Sequence[Memory], vectors: Mapping[str, Vectors]
+) -> list[str]:
     """Hold what a new message brings to the wishes that stand; the words for its receipt."""
-    standing = [one for one in writing.tx.find(StandingWish, Where("active", "=", True), order="created_at")]
     notes = []
-    for wish in standing:
-        if wish.kind is WishKind.SILENCE and wish.about and wish.message_id != message.id:
-            topic = topic_of(wish.about, wish.names)
-            for memory in own:
-                if mentions(topic, memory.content) or set(memory.entities) & set(wish.entities):
-                    set_proactive(writing, memory, Proactive.NO, reason=f"the user said {wish.quote!r}")
-                    notes.append(f"Will not be brought up, as you asked before: {memory.content}")
-    if message.role is Role.ASSISTANT and (wish_ := _answers_held(writing.tx, message, standing)) is not None:
-        writing.tx.put(evolve(wish_, messages=(*wish_.messages, message.id)))
+    for wish in standing(writing.tx):
+        if wish.message_id == message.id or message.at < wish.created_at:
+            continue
+        topic = topic_of(wish.about, wish.names)
+        for memory in own:
+            if wish.kind is WishKind.SILENCE and speaks_of(topic, wish.about, wish.entities, memory):
+                set_proactive(writing, memory, Proactive.NO, reason=f"the user said {wish.quote!r}")
+                notes.append(f"Will not be brought up, as you asked before: {memory.content}")
+        near = cosine(vectors.get(wish.about), vectors.get(message.content))
+        if message.role is Role.USER and is_of(writing, topic, wish.about, message, near):
+            writing.tx.put(evolve(wish, messages=(*wish.messages, message.id)))
+    if message.role is Role.ASSISTANT and (answered := _answers_held(writing.tx, message)) is not None:
+        writing.tx.put(evolve(answered, messages=(*answered.messages, message.id)))
     return notes
 
 
-def _answers_held(tx: Transaction, message: Message, standing: Sequence[StandingWish]) -> StandingWish | None:
+def _answers_held(tx: Transaction, message: Message) -> StandingWish | None:
     """The wish whose message, or what it holds back, an answer follows."""
     before = tx.find(
         Message, Where("session_id", "=", message.session_id), Where("seq", "<", message.seq), order="-seq", limit=1
@@ -284,7 +207,8 @@ def _answers_held(tx: Transaction, message: Message, standing: Sequence[Standing
     since = Where("seq", ">", before[0].seq if before else 0), Where("seq", "<", message.seq)
     removed = tx.find(Event, Where("kind", "=", REMOVED), *since, order="-seq", limit=1)
     last = removed[0].subject_id if removed else before[0].id if before else None
-    return next((one for one in standing if last and (one.message_id == last or last in one.messages)), None)
+    held = tx.find(StandingWish, Where("active", "=", True), order="created_at")
+    return next((one for one in held if last and (one.message_id == last or last in one.messages)), None)
 
 
 def statements(tx: Transaction, memory: Memory) -> list[str]:
@@ -335,7 +259,7 @@ def _lift(writing: Writing, wish: Consent, message: Message, own: Sequence[Memor
     standing = tx.find(StandingWish, Where("kind", "=", WishKind.SILENCE), Where("active", "=", True))
     asked = topic_of(wish.about)
     if wish.about:
-        matching = [one for one in standing if one.about and _same_topic(asked, topic_of(one.about, one.names))]
+        matching = [one for one in standing if one.about and same(asked, topic_of(one.about, one.names))]
     else:
         matching = standing[-1:]
     ids = {id for one in matching for id in one.memories} | {one.id for one in own}
@@ -350,10 +274,6 @@ def _lift(writing: Writing, wish: Consent, message: Message, own: Sequence[Memor
         return f"Nothing {what} was held back, so nothing changed."
     listed = "; ".join(memory.content for memory in freed[:5]) or ", ".join(subject(one.about) for one in matching)
     return f"May come up again when it is relevant: {listed}"
-
-
-def _same_topic(one: Topic, other: Topic) -> bool:
-    return bool(one.stems & other.stems)
 
 
 def _cancel_todos(writing: Writing, message: Message) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from tenuto.deps import Deps
 from tenuto.errors import EmbedderError, ReadingStopped
 from tenuto.ingest import ask_first, entity_registry, write_todos
-from tenuto.ingest.apply_wishes import confirmed, keep_standing, obey, remove_unsaved, take_back
+from tenuto.ingest.apply_wishes import confirmed, keep_standing, obey, remove_unsaved, standing, take_back
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.embedding import checked
 from tenuto.ingest.extract import model
@@ -96,6 +96,7 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
         spent = model.spent_today(reader, deps.clock())
         waiting = [one for one in messages if one.id not in receipts or not receipts[one.id].settled]
         earlier = {message.id: _before(reader, message) for message in waiting}
+        held = [one.about for one in standing(reader)] if waiting else []
         vital = reader.find(Memory, Where("pinned", "=", True), limit=VITAL) if waiting else []
     readable = {one.id: without_injected(one.content) for one in waiting}
     own = {one.id: own_words(readable[one.id][0]) for one in waiting}
@@ -126,7 +127,7 @@ def _prepare(deps: Deps, user: str, ids: Sequence[str]) -> list[Item]:
         items.append(Item(message, receipt, extraction, readable[message.id][1], exchange, notes=list(note)))
     if deps.model is not None and items:
         _with_model(deps, user, items, known.registry, names, spent)
-    _embed(deps, items)
+    _embed(deps, items, held)
     return items
 
 
@@ -300,9 +301,12 @@ def _overlay(extraction: Extraction, known: Mapping[str, Entity], message: Messa
     ]
 
 
-def _embed(deps: Deps, items: list[Item]) -> None:
-    """One vector per text that is compared or indexed. Without an embedder everything goes on by words and keys."""
-    texts: list[str] = []
+def _embed(deps: Deps, items: list[Item], held: Sequence[str]) -> None:
+    """One vector per text that is compared or indexed. Without an embedder everything goes on by words and keys.
+
+    ``held`` are the topics of wishes that stand: what is said is compared with them.
+    """
+    texts = [*held, *(item.message.content for item in items if held and item.message.role is Role.USER)]
     for item in items:
         found = item.extraction
         texts += [one.content for one in found.candidates] + [one.content for one in found.todos]
@@ -352,7 +356,7 @@ def _settle(writing: Writing, item: Item) -> None:
             notes.append(remove_unsaved(writing, message))
         else:
             notes.append(obey(writing, wish, message, own, item.vectors.get(wish.about)))
-    notes += keep_standing(writing, message, own)
+    notes += keep_standing(writing, message, own, item.vectors)
     if found.mentions:
         entity_registry.note(writing, found.mentions, found.together, message.trust)
     results += [

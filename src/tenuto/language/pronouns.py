@@ -15,7 +15,7 @@ from tenuto.language.people import Person, kin_words, treats
 
 _HE = frozenset(["he", "him", "his", "er", "ihn", "ihm", "él", "le", "il", "lui", "ele", "dele"])
 _SHE = frozenset(["she", "her", "hers", "sie", "ihr", "ella", "elle", "ela", "dela"])
-_PRONOUN = re.compile(
+PRONOUN = re.compile(
     r"(?<![\w'’])(?:he|she|him|her|his|hers|er|sie|ihm|ihr|ihn|él|ella|il|elle|lui|ele|ela)(?:['’]s)?(?![\w])", re.I
 )
 _ASIDE = re.compile(
@@ -47,7 +47,7 @@ class Subjects:
         self._earlier, self._patients = list(earlier), list(patients)
         self._pronouns = [
             (match.start(), "m" if re.split(r"['’]", match[0].lower())[0] in _HE else "f")
-            for match in _PRONOUN.finditer(text)
+            for match in PRONOUN.finditer(text)
             if not any(one.start <= match.start() < one.end for one in people)
         ]
 

@@ -21,6 +21,17 @@ SILENCE = tuple(
     patterns.compile(pattern, "i")
     for pattern in (
         rf"\b(?:rather|can we|could we|let'?s|prefer(?: to)?) not (?:talk|speak|discuss|think|hear)(?: any ?more)?(?: about| of)? {_X}{_END}",
+        rf"\b(?:rather|prefer(?: to)?|like(?: to)?|want(?: to)?) not(?: to)? be (?:reminded|asked|told)(?: again)? (?:about|of) {_X}{_END}",
+        rf"\b(?:drop|let'?s leave|change) the (?:subject|topic|matter)(?: of| about)? {_X}{_END}",
+        rf"^(?:und |aber |y |et |e )*{_X} (?:ist|sind|bleibt|es|son|est|sont|e|sao) (?:ein |un |um )?(?:tabu|tabou|tabuthema|kein thema|tema prohibido|assunto proibido)\b.*",
+        rf"\blass(?:en wir|t uns)? (?:bitte )?(?:das thema|die sache mit|das mit) {_X}(?: sein| ruhen| weg| beiseite)?{_END}",
+        rf"^(?:(?:bitte|kannst du|konntest du|konnen wir|du sollst|ich mochte, dass du) )*{_X} (?:bitte )?(?:einfach )?(?:nicht|nie)(?: mehr| wieder)* "
+        r"(?:erwahnen|ansprechen|thematisieren|aufbringen|zur sprache bringen|bereden|besprechen)\b.*",
+        rf"\b(?:nicht|nie)(?: mehr| wieder)* (?:uber|von) {_X} (?:reden|sprechen)\b.*",
+        rf"\bno quiero (?:volver a )?(?:oir hablar|saber nada|oir nada|oir|saber)(?: mas)?(?: del?| sobre)* {_X}{_END}",
+        rf"\bdejemos (?:el tema|lo)(?: del?)* {_X}{_END}",
+        rf"\b(?:vamos deixar|deixemos|deixa)(?: o assunto| o tema)(?: d[aeo]s?)* {_X}{_END}",
+        rf"\b(?:laissons|laisse)(?: tomber)?(?: le sujet| l'histoire)(?: de| du| d')* ?{_X}{_END}",
         rf"\b(?:no more|not a word|nothing more) (?:about|of|on) {_X}{_END}",
         rf"\b(?:leave|keep) {_X} (?:out of (?:it|this|our talks?)|alone)\b.*",
         rf"^(?:and |but |so |please |ok )*{_X} (?:is|are) (?:off[ -]limits|a no[ -]go|taboo|tabu|none of your business)\b.*",
@@ -69,6 +80,7 @@ FORGET = tuple(
         rf"\b(?:pretend|act like|act as if) i (?:never|didn'?t|did not|hadn'?t) (?:said|say|told|tell|mentioned?)(?: you)?(?: anything)? about {_X}{_END}",
         rf"\b(?:ignore|disregard|unsee) {_ABOUT}about {_X}{_END}",
         rf"\b(?:forget|erase|delete|wipe|unremember) {_ABOUT}(?:about|on|with|of) {_X}{_END}",
+        rf"\b(?:forget|erase|delete|wipe) what i(?:'ve| have)? (?:said|told you|wrote|written|posted|mentioned) (?:in|on|at|to|during) {_X}{_END}",
         rf"\b(?:vergiss|losch\w*|streich\w*)(?: bitte)?,? (?:alles |das |was |die sache |die geschichte )*(?:(?:ich |du )?(?:uber|von|"
         rf"mit|zu) ){_X}(?: (?:gesagt|erzahlt|weisst|gesagt habe|erzahlt habe))*{_END}",
         rf"\b(?:olvida(?:te)?|borra|elimina)(?: todo)? (?:lo de|lo que (?:te )?(?:dije|conte) (?:del?|sobre)|de|sobre) {_X}{_END}",
@@ -82,7 +94,7 @@ FORGET_THAT = patterns.compile(
     r"\b(?:forget (?:that )?i (?:ever )?(?:said|mentioned|told you)(?: that| this| it| anything)?|"
     r"(?:pretend|act like|act as if) i (?:never|didn'?t|did not|hadn'?t) (?:said|say|told you|tell you|mentioned?)(?: that| this| it| anything)?|"
     r"tu so,? als hatte ich (?:das )?(?:nie|nichts|nicht) gesagt|haz como si no (?:lo )?hubiera dicho(?: nada| eso)?|"
-    r"fais comme si je n'avais rien dit|faz de conta que (?:eu )?nao disse(?: nada| isso)?|(?:forget|erase|delete|unremember|strike|remove) (?:that|this|it)|wipe (?:that|this|it)(?: out| off| away)?|"
+    r"fais comme si je n'avais rien dit|faz de conta que (?:eu )?nao disse(?: nada| isso)?|(?:forget|erase|delete|unremember|strike|remove|scrap|scratch) (?:that|this|it)(?: (?:last )?(?:one|bit|part|thing|message))?|wipe (?:that|this|it)(?: out| off| away)?|"
     r"(?:vergiss|losch\w*|streich\w*)(?: bitte)? (?:das|es)|(?:olvida|borra|olvidalo|borralo)(?: eso| esto)?|"
     r"(?:oublie|efface)(?: ca| cela)|oublie-le|efface-le|(?:esquece|apaga)(?: isso| isto))"
     r"(?:,? (?:please|pls|bitte|wieder|por favor|s'il te plait|again|ok|now|completely|out|from (?:your |my )?\w+))*[\s,.!?]*(?:$|,)",

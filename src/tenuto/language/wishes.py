@@ -124,7 +124,7 @@ _PRIVATE = re.compile(
     re.I,
 )
 _VAGUE = re.compile(
-    rf"^(?:{_THIS}|anything|something|them|these things|the subject|this topic|that topic|the topic|this again|that again)$",
+    rf"^(?:{_THIS}|anything|something|them|these things|the subject|this topic|that topic|the topic|this again|that again|(?:the |that )?(?:last )?(?:one|bit|part|thing))$",
     re.I,
 )
 

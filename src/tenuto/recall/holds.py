@@ -154,7 +154,8 @@ def load(reader: Reader, policy: RetentionPolicy) -> Holds:
     active = [wish for wish in wishes if wish.active]
     for wish in (one for one in active if one.kind is WishKind.SILENCE):
         topic = topic_of(wish.about, wish.names) if wish.about else None
-        said = list(reader.get_many(Message, wish.messages).values()) if not wish.memories and wish.messages else []
+        by_id = wish.messages if not (wish.about or wish.memories) else ()
+        said = list(reader.get_many(Message, by_id).values()) if by_id else []
         asked = described([one.content for one in said], None, ()) if said else None
         own = next((memories[id].asked for id in wish.memories if id in memories), None)
         held = Held(SILENCED, topic or None, since=wish.created_at, asked=asked or own)

@@ -19,7 +19,7 @@ from tenuto.ingest.extract.corrections import guessed, plausible, supported, swa
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkept, capped
 from tenuto.ingest.extract.marked import VALUELESS, Marked
 from tenuto.ingest.extract.obligations import finished_in, promises_in, todos_in
-from tenuto.ingest.extract.wish_marks import privately, rules_in, unsaved, wishes_in
+from tenuto.ingest.extract.wish_marks import naming, privately, rules_in, unsaved, wishes_in
 from tenuto.ingest.extract.wording import LISTED, around, statement, told_clause, with_article, with_dates, worded
 from tenuto.language.dates import Moment, since
 from tenuto.language.fragments import is_fragment
@@ -75,7 +75,7 @@ class _Reading(Marked):
 
     def __init__(self, exchange: Exchange, marks: Sequence[Mark], policy: MemoryPolicy) -> None:
         super().__init__(exchange, marks, policy)
-        self.wishes = wishes_in(self.text, self.marks, self.spans) if self.own else ()
+        self.wishes = naming(wishes_in(self.text, self.marks, self.spans), exchange.people) if self.own else ()
         self.private = privately(self.marks)
         self.candidates: list[Candidate] = []
         self.unkept: list[Unkept] = []

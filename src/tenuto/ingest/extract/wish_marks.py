@@ -8,7 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tenuto.ingest.candidate import Candidate
+from tenuto.language.people import Person
+from tenuto.language.pronouns import fits
 from tenuto.language.sentences import straighten
+from tenuto.language.topics import says_something, subject, topic_of
 from tenuto.language.voice import third_person
 from tenuto.language.wish_phrases import spoken_of
 from tenuto.language.wishes import Consent, Wish, wish_of
@@ -52,9 +55,40 @@ def wishes_in(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]
             found.append(plain)
             marked = [one for one in marked if one.wish is Wish.PRIVATE]
         elif plain is not None and plain.about:
-            marked = [plain if one.wish is plain.wish and not one.about else one for one in marked]
+            named = replace(plain, about=subject(plain.about))
+            marked = [named if one.wish is plain.wish and _says_more(named, one) else one for one in marked]
         found += marked
-    return tuple(_with_topic(one, text) for one in found if not _only_sounds_like_it(one))
+    meant = [one for one in found if not _only_sounds_like_it(one)]
+    return tuple(_with_topic(one, text) for one in _pointing_back(meant, text))
+
+
+def _says_more(plain: Consent, marked: Consent) -> bool:
+    """Whether the plain words name what is meant, and the mark nothing or only some of it."""
+    return marked.about.casefold() in plain.about.casefold()
+
+
+def _pointing_back(found: Sequence[Consent], text: str) -> list[Consent]:
+    """Not saving "that", in a message that says nothing else: the message before is meant."""
+    rest = text
+    for one in found:
+        rest = rest.replace(one.quote, " ")
+    if says_something(rest):
+        return list(found)
+    back = [replace(one, previous=True) if one.wish is Wish.DO_NOT_SAVE and _bare(one) else one for one in found]
+    return list({(one.wish, one.about, one.previous): one for one in back}.values())
+
+
+def _bare(wish: Consent) -> bool:
+    """Whether a wish not to save something says nothing of what that is."""
+    return not says_something(_ASKING.sub(" ", wish.quote))
+
+
+_ASKING = patterns.compile(
+    r"\b(?:off|the|record|save|store|keep|memory|notes?|file|remember|out|please|okay|write|down|anywhere|said|just|"
+    r"bitte|nicht|speichern|merken|aufschreiben|das|dir|no|lo|guardes|apuntes|anotes|eso|esto|por|favor|ne|n'enregistre|"
+    r"enregistre|pas|garde|note|ca|nao|guarde?s?|grave?s?|anote?s?|salve?s?|isso|isto|para|guardar|gravar)\b",
+    "i",
+)
 
 
 _SOUNDS_LIKE_IT = patterns.compile(
@@ -75,9 +109,47 @@ def _only_sounds_like_it(wish: Consent) -> bool:
 
 def _with_topic(wish: Consent, text: str) -> Consent:
     """A wish about "it", where the message says what it spoke about before."""
-    if wish.about or wish.wish not in (Wish.FORGET, Wish.DO_NOT_BRING_UP) or not (about := spoken_of(text)):
+    if wish.wish not in (Wish.FORGET, Wish.DO_NOT_BRING_UP):
+        return wish
+    if wish.about and not _PRONOUN.search(wish.about) and not topic_of(wish.about):
+        wish = replace(wish, about="", previous=True)
+    if wish.about or not (about := spoken_of(text)):
         return wish
     return replace(wish, about=about, previous=False)
+
+
+_PRONOUN = patterns.compile(
+    r"(?:^|\b(?:de|of|about|von|uber) |d')(?P<who>him|her|ihn|ihm|ihr|sie|el|ella|lui|elle|ele|ela|dele|dela)$", "i"
+)
+_OF_PERSON = patterns.compile(
+    r"\b(?:about|of|bring|mention|erwahn\w*|uber|von|nach|de|del|sobre|d'|menciones?|nombres?) "
+    r"(?P<who>him|her|ihn|ihm|ihr|sie|el|ella|lui|elle|ele|ela)\b|\b(?P<whose>dele|dela|nele|nela)\b",
+    "i",
+)
+
+
+def naming(wishes: Sequence[Consent], people: Sequence[Person]) -> tuple[Consent, ...]:
+    """Wishes about "him" or "her", under the name of whom was spoken of last."""
+    return tuple(_named_person(one, people) for one in wishes)
+
+
+def _named_person(wish: Consent, people: Sequence[Person]) -> Consent:
+    if wish.wish not in (Wish.FORGET, Wish.DO_NOT_BRING_UP, Wish.MAY_MENTION):
+        return wish
+    if not (_PRONOUN.search(wish.about) or (not wish.about and _OF_PERSON.search(wish.quote))):
+        return wish
+    spoken = _PRONOUN.search(wish.about)
+    found = spoken or _OF_PERSON.search(wish.quote)
+    assert found is not None
+    word = found.group("who" if found.has("who") else "whose")
+    gender = "f" if word.casefold() in _SHE else "m"
+    person = next((one for one in reversed(people) if one.label and fits(one, gender)), None)
+    if person is None:
+        return replace(wish, about="", previous=True)
+    return replace(wish, about=person.label, previous=False)
+
+
+_SHE = frozenset(["her", "ihr", "sie", "ella", "elle", "ela", "dela", "nela"])
 
 
 def _is_wish(mark: Mark) -> bool:
