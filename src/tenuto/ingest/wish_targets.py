@@ -73,8 +73,8 @@ def meant_by(writing: Writing, wish: Consent, message: Message, own: Sequence[Me
 
 
 _ABOUT_TELLING = patterns.compile(
-    r"\b(?:told you|tell you|said (?:it|that|this)|have said|mentioned|brought (?:it|that) up|gesagt|erzahlt|sagen sollen|dicho|"
-    r"contado|contarte|dit|raconte|disse|contei|contar-te)\b",
+    r"\b(?:told you|tell you|said (?:it|that|this)|have said|mentioned|brought (?:it|that) up|gesagt|erzahlt|"
+    r"sagen sollen|dicho|contado|contarte|dit|raconte|disse|contei|contar-te)\b",
     "i",
 )
 """What speaks of having told something says nothing itself that could be meant."""

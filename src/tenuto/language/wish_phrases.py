@@ -83,7 +83,7 @@ FORGET = tuple(
         rf"\b(?:forget|erase|delete|wipe) what i(?:'ve| have)? (?:said|told you|wrote|written|posted|mentioned) (?:in|on|at|to|during) {_X}{_END}",
         rf"\b(?:vergiss|losch\w*|streich\w*)(?: bitte)?,? (?:alles |das |was |die sache |die geschichte )*(?:(?:ich |du )?(?:uber|von|"
         rf"mit|zu) ){_X}(?: (?:gesagt|erzahlt|weisst|gesagt habe|erzahlt habe))*{_END}",
-        rf"\b(?:olvida(?:te)?|borra|elimina)(?: todo)? (?:lo de|lo que (?:te )?(?:dije|conte) (?:del?|sobre)|de|sobre) {_X}{_END}",
+        rf"\b(?:olvida(?:te)?|borra|elimina)(?: todo)? (?:(?:de )?lo de|(?:de )?lo que (?:te )?(?:dije|conte) (?:del?|sobre)|de|sobre) {_X}{_END}",
         rf"\b(?:oublie|efface|supprime)(?: tout)? (?:ce que (?:je t'ai|j'ai) (?:dit|raconte) (?:de|du|sur|a propos de)|l'histoire de|"
         rf"a propos de|sur) {_X}{_END}",
         rf"\b(?:esquec[ea]|apaga|elimina)(?: tudo)? (?:o que (?:eu )?(?:te )?(?:disse|contei) (?:sobre|d[aeo]s?)|a historia d[aeo]s?|"
