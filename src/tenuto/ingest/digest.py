@@ -26,6 +26,7 @@ from tenuto.ingest.extract.propositions import propositions
 from tenuto.ingest.extract.wish_marks import unsaved
 from tenuto.ingest.known_names import with_more
 from tenuto.ingest.neighbours import nearby
+from tenuto.ingest.plans import hold_due_plans
 from tenuto.ingest.reconcile.same_statement import subject_of
 from tenuto.ingest.write import Writing, settle
 from tenuto.language.detect import language_of
@@ -75,6 +76,7 @@ def keep(deps: Deps, user: str, jobs: list[Job]) -> None:
             writing = Writing(
                 deps, tx, deps.clock(), channel=item.message.channel, persona=item.message.persona, nearby=near
             )
+            hold_due_plans(writing, item.message.at)
             _settle(writing, replace(item, receipt=receipt))
             writing.finish()
     if deps.working is not None and any(unsaved(item.extraction.wishes) for item in items):

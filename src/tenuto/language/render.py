@@ -84,3 +84,31 @@ def _named(text: str, person: Person, language: str) -> str:
             )
         return told
     return f"{subject(person)}: {told}"
+
+
+_PLANS = ("work", "job", "employer", "home", "study")
+
+
+def as_now(content: str) -> str | None:
+    """A sentence of :func:`template` in the state *plan*, told as what is so since its day; ``None`` if it is none."""
+    body, _, date = content.removesuffix(")").rpartition(" (") if content.endswith(")") else (content, "", "")
+    for language in LANGUAGES:
+        for name in _PLANS:
+            plan, now = template(name, "plan", language), template(name, "now", language)
+            if plan is not None and now is not None and (found := _filled(body, plan)) is not None:
+                start, values = found
+                told = body[:start] + now.format(v=values[0], w=values[-1])
+                told += word("since", language).format(d=date) if date else ""
+                return told[:1].upper() + told[1:]
+    return None
+
+
+def _filled(text: str, form: str) -> tuple[int, list[str]] | None:
+    """Where a template begins in a text, and what fills its places there."""
+    pieces = form.replace("{w}", "{v}").split("{v}")
+    start = text.casefold().find(pieces[0])
+    if start < 0 or (start and text[start - 1] != " ") or not text.endswith(pieces[-1]):
+        return None
+    inner = text[start + len(pieces[0]) : len(text) - len(pieces[-1])]
+    values = inner.split(pieces[1], 1) if len(pieces) > 2 else [inner]
+    return (start, values) if len(values) == len(pieces) - 1 and all(values) else None

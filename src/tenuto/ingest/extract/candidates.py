@@ -63,8 +63,11 @@ class Told:
 
     @property
     def happens_at(self) -> datetime | None:
-        at = self.moment is not None and self.moment.relation == "at" and self.mark.type in _HAPPENS
-        return self.moment.start if self.moment is not None and at else None
+        if self.moment is None:
+            return None
+        planned = self.mark.state == "plan" and self.moment.relation in ("at", "since")
+        on_a_day = self.moment.relation == "at" and self.mark.type in _HAPPENS
+        return self.moment.start if planned or on_a_day else None
 
 
 def candidate_of(message: Marked, told: Told, *, private: bool) -> Candidate:

@@ -74,6 +74,18 @@ _SWAPPED_TO = patterns.compile(
 _SWAPPED_AFTER = patterns.compile(r"^[^.,;!?]{0,24}\b(?:umgestellt|gewechselt|umgestiegen)\b", "i")
 
 
+_STARTED = patterns.compile(
+    r"\b(?:start\w*|began|begun|put|prescribed|angefangen|begonnen|verschrieben|empe[cz]\w+|recetó|recetaron|commenc\w+|prescrit|comec\w+|receitou)\b",
+    "i",
+)
+
+
+def begun(text: str, mark: Mark, span: tuple[int, int]) -> bool:
+    """ "Started on it last week", "switched to it in May": the time is when a medicine began, not how long it lasted."""
+    started = mark.type == "med" and mark.state == "now" and bool(_STARTED.search(text[span[0] : span[1]]))
+    return started or swapped_to(text, mark, span)
+
+
 def swapped_to(text: str, mark: Mark, span: tuple[int, int]) -> bool:
     """ "Mum got switched to apixaban": the new medicine is named, the one that it replaces is not."""
     if mark.type != "med" or mark.state != "now":
@@ -158,12 +170,24 @@ def guessed(text: str, mark: Mark, span: tuple[int, int]) -> bool:
     return bool(_GUESSED.search(text[span[0] : mark.start]))
 
 
+_AGE_THEN = patterns.compile(
+    r"\b(?:at|when (?:i|he|she|they) (?:was|were)|since (?:i|he|she|they) (?:was|were)|since|mit|als \w+|seit|a los|con|desde los|à|quand \w+ avai[st]|"
+    r"aos|com|quando \w+ tinha)\s+(?:the age of )?$",
+    "i",
+)
+
+
+def past_age(text: str, mark: Mark) -> bool:
+    """ "Diagnosed at 19": an age of then, not of now."""
+    return mark.type == "age" and bool(_AGE_THEN.search(text[max(0, mark.start - 32) : mark.start]))
+
+
 def plausible(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int], known: frozenset[str]) -> bool:
     """Whether a value can be what it was marked as: a person is no place, and what nobody takes is no medicine."""
     said = text[mark.start : mark.end].strip(" ,.;:!?")
     if mark.type in ("home", "origin", "job", "employer", "med", "allergy", "cond") and said.casefold() in known:
         return False
-    if mark.type == "cond" and said.casefold() in word_list("body_parts"):
+    if past_age(text, mark) or (mark.type == "cond" and said.casefold() in word_list("body_parts")):
         return False
     if mark.type != "med" or any(is_medicine(word) for word in said.split()):
         return True

@@ -34,6 +34,8 @@ LONGEST_TURN = 2000
 """Characters of the end of a turn in which its question is looked for."""
 NAME_WORDS = 5
 """Words of the longest name of a place or a workplace."""
+PARTED = 60
+"""Characters that a word such as "and" between two marks counts for."""
 LONG_AGO = timedelta(days=60)
 """An appointment that seems so long past is the coming one."""
 VALUELESS = frozenset({"person", "rel", "pet", "animal", "when", "topic", "dose", "reaction"})
@@ -54,6 +56,7 @@ _FIRST = patterns.compile(
     r"\b(?:i|i'm|im|my|me|we|our|ich|mein\w*|mir|wir|yo|soy|mi|mis|tengo|je|j'|mon|ma|mes|eu|sou|meu|minha|tenho)\b",
     "i",
 )
+_PARTS = patterns.compile(r"\b(?:and|but|while|und|aber|y|pero|et|mais|e|mas)\b|[,;]", "i")
 _STARTS_OWN = patterns.compile(
     r"(?:i|i'm|im|i've|we|my|our|ich|wir|mein|yo|mi|nos|je|j'|nous|mon|ma|eu|meu|minha|nós)\b", "i"
 )
@@ -131,6 +134,19 @@ class Marked:
         able = [one for one in self.marks if one.type == type_ and gap(mark, one) <= 90]
         return min(able, key=lambda one: gap(mark, one) + (0 if one.start < mark.start else 3), default=None)
 
+    def species(self, pet: Mark) -> Mark | None:
+        """What a pet is: of "Miso is a tabby and Rex a beagle" each its own."""
+        start, end = self.span(pet.start)
+        here = [one for one in self.marks if start <= one.start < end]
+        pets, animals = ([one for one in here if one.type == kind] for kind in ("pet", "animal"))
+        own = [one for one in animals if min(pets, key=lambda other: self._apart(other, one)) is pet]
+        return min(own, key=lambda one: self._apart(pet, one), default=None)
+
+    def _apart(self, one: Mark, other: Mark) -> int:
+        """Characters between two marks; a word that begins another statement counts for many."""
+        between = self.text[min(one.end, other.end) : max(one.start, other.start)]
+        return gap(one, other) + (PARTED if _PARTS.search(between) else 0)
+
     def when(self, mark: Mark) -> Moment | None:
         start, end = self.span(mark.start)
         able = [one for one in self.marks if one.type == "when" and start <= one.start < end and gap(mark, one) <= 80]
@@ -139,7 +155,8 @@ class Marked:
         ]
         for one in sorted(able, key=lambda one: gap(mark, one)):
             nearest = min(others, key=lambda other: gap(one, other), default=mark)
-            if nearest is mark or gap(one, mark) <= gap(one, nearest) + 2:
+            of_work = {nearest.type, mark.type} == {"job", "employer"}
+            if nearest is mark or of_work or gap(one, mark) <= gap(one, nearest) + 2:
                 return self.resolved(one, ahead=mark.state == "plan")
         return None
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.extract.attributes import Attribute, attribute, serious
 from tenuto.ingest.extract.candidates import Told, candidate_of
-from tenuto.ingest.extract.corrections import guessed, plausible, supported, swapped_to
+from tenuto.ingest.extract.corrections import begun, guessed, plausible, supported
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkept, capped
 from tenuto.ingest.extract.marked import VALUELESS, Marked
 from tenuto.ingest.extract.obligations import finished_in, promises_in, todos_in
@@ -110,11 +110,10 @@ class _Reading(Marked):
         known = (name for name, id in self.exchange.registry.names.items() if id.startswith("person:"))
         people = frozenset([*known, *(one.label.casefold() for one in self.people if one.named)])
         if not plausible(self.text, mark, self.marks, self.span(mark.start), people):
-            self._refuse(mark, "it is a person, or nothing that anybody takes")
+            self._refuse(mark, "it is a person, an age of then, or nothing that anybody takes")
             return
         if not supported(self.text, mark, self.span(mark.start)):
-            self._refuse(mark, "nothing in the sentence says so")
-            return
+            return self._refuse(mark, "nothing in the sentence says so")
         person = self.whose(mark)
         if mark.owner == "other" and person is None and self.speaker.subject == SELF:
             self._refuse(mark, "nobody is known whom it could be about")
@@ -146,10 +145,11 @@ class _Reading(Marked):
             predicate += f": {third_person(self.said(reaction), self.language)}"
         if mark.type == "age" or mark.type == "birthday":
             moment = None
-        if moment is not None and moment.relation == "at" and swapped_to(self.text, mark, self.span(mark.start)):
+        if moment is not None and moment.relation == "at" and begun(self.text, mark, self.span(mark.start)):
             moment = since(moment, self.language)
         predicate = dated(predicate, moment, self.language)
         vital = self._vital(mark, what, value)
+        value = f"{value}, {more}" if template_name == "work" else value  # the same job elsewhere is another one
         self._add(mark, what, person, predicate, value=value, moment=moment, vital=vital)
 
     def _name(self, mark: Mark) -> None:
@@ -193,7 +193,7 @@ class _Reading(Marked):
         name = tidy_name(self.said(mark))
         if name.casefold() in self.exchange.registry.names and mark.state == "now":
             return
-        species = self.near(mark, "animal", reach=60)
+        species = self.species(mark)
         key = "pet" if species is not None else "pet_plain"
         said = (
             template(key, mark.state if key == "pet" else "now", self.language)
