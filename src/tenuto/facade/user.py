@@ -687,7 +687,7 @@ class UserMemory:
         return companion.may_reach_out(self._deps, self._scope)
 
     def retention(self) -> Rules:
-        """How long what is kept.
+        """The rules of how long each kind of thing is kept.
 
         >>> ana.retention()
         """

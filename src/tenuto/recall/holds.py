@@ -80,7 +80,7 @@ class Holds:
     kept: frozenset[str] = frozenset()
     """Memories that no topic holds back, because the person did not confirm that they are to be forgotten."""
     rules: Rules | None = None
-    """How long what is kept, where something is not kept for ever."""
+    """The rules of how long each kind of thing is kept, where it is not kept for ever."""
 
     def __bool__(self) -> bool:
         return bool(self.messages or self.memories or self.entities or self.topics)

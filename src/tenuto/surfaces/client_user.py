@@ -319,7 +319,7 @@ class RemoteUser(Accounts, Work):
         return self._write("PUT", "outreach", Outreach, {"on": on, "made": made, "timezone": timezone})
 
     def retention(self) -> Rules:
-        """How long what is kept."""
+        """The rules of how long each kind of thing is kept."""
         return self._read("retention", Rules)
 
     def set_retention(self, rules: Mapping[str, Any] | None) -> Rules:

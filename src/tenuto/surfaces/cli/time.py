@@ -123,7 +123,7 @@ def outreach(
 @click.option("--set", "rules", metavar="JSON", help="The user's own rules; 'null' goes back to the operator's.")
 @click.pass_obj
 def retention(settings: Settings, user: str, persona: str | None, rules: str | None) -> None:
-    """How long what is kept of a user. docs/lifecycle.md shows the form of the rules."""
+    """The rules of how long each kind of thing is kept. docs/lifecycle.md shows the form of the rules."""
     with settings.person(user, persona) as owner:
         found = owner.retention() if rules is None else owner.set_retention(_parsed(rules))
 

@@ -75,7 +75,7 @@ def set_outreach(person: Person, body: bodies.OutreachChange) -> Response:
 
 @routes.get("/retention", response_model=Rules, **needs(Need.READ))
 def retention(person: Person) -> Response:
-    """How long what is kept."""
+    """The rules of how long each kind of thing is kept."""
     return answer(person.retention())
 
 
