@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tenuto.policy import Calibration
-from tenuto.records.audit import Chain, Link
+from tenuto.records.audit import Chain, Link, ListedRow
 from tenuto.records.context import Context
 from tenuto.records.identity import Challenge
 from tenuto.records.operations import Entry, EntryKind, EntryRows, Job
@@ -110,6 +110,12 @@ class Reader(Protocol):
     def chain(self) -> Chain | None:
         """Where the user's audit log stands; ``None`` if there is neither a user nor a link."""
 
+    def covered(self) -> bool:
+        """Whether the user's row says that the audit log lists all rows; in a sealed store nobody else can say so."""
+
+    def listed_rows(self) -> Iterator[ListedRow]:
+        """Every row that the audit log should list, as it is now."""
+
     def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
         """Links of the audit log with a larger number, oldest first."""
 
@@ -144,6 +150,12 @@ class Transaction(Reader, Protocol):
 
     def embed(self, model: str, vectors: Mapping[tuple[EntryKind, str], bytes]) -> int:
         """Set vectors of entries that exist; how many were set."""
+
+    def relist(self) -> None:
+        """Everything of the user is written again in this transaction, and the audit log lists all rows from here."""
+
+    def reseal(self) -> None:
+        """Seal everything of the user with the newest key; nothing else about the rows changes."""
 
     def set_user(self, user: User) -> None:
         """Write time zone and settings; a larger ``seq`` is taken over: a restored user goes on counting there."""
@@ -213,6 +225,10 @@ class Store(Protocol):
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         """User ids in order: for sweeps and operators."""
+
+    def unlisted(self, first: str = "", limit: int = 1000) -> list[str]:
+        """Users of an earlier release, whose audit log does not list their rows yet, in order; ``""``, the operator,
+        may be among them. ``first`` is where to begin."""
 
     def lease(
         self, kinds: Sequence[str], now: datetime, until: datetime, limit: int, in_turn: Sequence[str] = ()
@@ -393,10 +409,20 @@ class Vault(Protocol):
     def sealing(self) -> bool:
         """Whether anything is sealed at all."""
 
-    def seal(self, user: str, place: str, revision: int, data: bytes) -> bytes:
-        """``place`` names table, row and column; what is sealed for one place and revision opens in no other."""
+    def seal(self, user: str, place: str, revision: int, data: bytes, columns: bytes = b"") -> bytes:
+        """``place`` names table, row and column; what is sealed for one place and revision opens in no other, nor with
+        other ``columns`` beside it."""
 
-    def open(self, user: str, place: str, revision: int, data: bytes) -> bytes: ...
+    def open(self, user: str, place: str, revision: int, data: bytes, columns: bytes = b"") -> bytes: ...
+
+    def key_number(self, data: bytes) -> int:
+        """Of something sealed: the number of the key that it was sealed with; 0 where nothing is."""
+
+    def renewed(self, user: str, number: int) -> None:
+        """Something of the user is sealed with the key of this number: seal with no older one from now on."""
+
+    def digest(self, user: str, data: bytes) -> bytes:
+        """A short digest that the audit log lists; keyed with the user's own key where there are keys."""
 
     def blind(self, user: str, text: str) -> str:
         """A keyed stand-in for a value that must be comparable but not readable."""

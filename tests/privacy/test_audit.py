@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -121,6 +122,7 @@ def test_it_holds_no_content_and_no_user(tmp_path: Path, keys: Path, sealed: boo
         busy(store)
         store.user("ana").workflows()
         said = " ".join(link.body + link.actor + link.verb for link in all_links(store))
+        said = re.sub(r"[a-z]{2,8}_[0-9a-z]{8,22}", "", said)  # random ids may spell any word
     assert said
     for word in (*SECRET, *LINES, "ana", "cem", "phone", "oolong"):
         assert word not in said

@@ -8,6 +8,7 @@ from typing import Any
 from tenuto.access.keys import OPERATOR
 from tenuto.deps import Deps
 from tenuto.errors import TenutoError
+from tenuto.privacy import audit
 from tenuto.records.operations import JobStatus
 from tenuto.storage.tables import TABLES
 from tenuto.transfer.export import records
@@ -16,7 +17,7 @@ from tenuto.transfer.export import records
 def examine(deps: Deps, *, thorough: bool = False) -> list[dict[str, Any]]:
     """One finding per part: the store, the embedder, the jobs; ``thorough`` reads every row as well."""
     found = [_store(deps), _embedder(deps), _jobs(deps, JobStatus.FAILED), _jobs(deps, JobStatus.PENDING)]
-    return [*found, _rows(deps)] if thorough else found
+    return [*found, _rows(deps), _log(deps)] if thorough else found
 
 
 def _store(deps: Deps) -> dict[str, Any]:
@@ -58,6 +59,18 @@ def _rows(deps: Deps) -> dict[str, Any]:
     if problems:
         detail += f"; {len(problems)} tables of a user cannot, the first: {problems[0]}"
     return {"what": "rows", "ok": not problems, "detail": detail}
+
+
+def _log(deps: Deps) -> dict[str, Any]:
+    """Whether the audit logs hold, and the rows are those that they list."""
+    report = audit.verify(deps)
+    waiting = len(deps.store.unlisted())
+    detail = f"{report.chains:,} logs with {report.links:,} entries"
+    if waiting:
+        detail += f"; rows of {waiting} users of an earlier release are not listed yet: run 'tenuto db upgrade'"
+    if report.problems:
+        detail += f"; {len(report.problems)} problems, the first: {report.problems[0]}"
+    return {"what": "audit log", "ok": report.ok, "detail": detail}
 
 
 def _everyone(deps: Deps) -> Iterator[str]:

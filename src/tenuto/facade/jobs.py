@@ -24,6 +24,7 @@ from tenuto.deps import Deps
 from tenuto.errors import IllegalMove, NotFound, StoreClosed, TenutoError, where_raised
 from tenuto.policy import JobPolicy
 from tenuto.ports import Where
+from tenuto.privacy.listing import Upkeep
 from tenuto.records.base import evolve
 from tenuto.records.operations import Job, JobStatus
 
@@ -62,6 +63,7 @@ class Runner:
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._keeper = Keeper(deps)
+        self._upkeep = Upkeep(deps)
         self._seen: datetime | None = None
 
     @property
@@ -104,6 +106,9 @@ class Runner:
                 return False
             if not self.step():
                 time.sleep(PAUSE)
+        while self._upkeep.some():
+            if end is not None and time.monotonic() >= end:
+                return False
         return True
 
     def step(self) -> bool:
@@ -127,7 +132,7 @@ class Runner:
         while not self._stop.is_set():
             self._work.clear()
             try:
-                busy = self.step()
+                busy = self.step() or self._upkeep.some() > 0
             except StoreClosed:
                 return
             except Exception as error:  # noqa: BLE001 - this thread is the only one; it waits, and tries again

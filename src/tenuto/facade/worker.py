@@ -24,6 +24,7 @@ from tenuto.deps import Deps
 from tenuto.errors import StoreClosed, TenutoError
 from tenuto.facade.jobs import IN_TURN, Handler, Runner
 from tenuto.lifecycle import due, sweep
+from tenuto.privacy.listing import Upkeep
 
 COSTLY = frozenset({due.CLOSE_SESSION, due.ROLLING, due.RANGE, due.PROFILE, due.TOPICS, "digest"})
 """Kinds that ask a model where one is configured."""
@@ -82,6 +83,7 @@ class Worker:
     def __init__(self, deps: Deps, handlers: Mapping[str, Handler], report: Report | None = None) -> None:
         self._deps = deps
         self._runner = LimitedRunner(deps, handlers)
+        self._listing = Upkeep(deps)
         self._stop = threading.Event()
         self._report = report or (lambda line: None)
         self._next_upkeep: datetime | None = None
@@ -122,12 +124,14 @@ class Worker:
         return self.batches - before
 
     def upkeep(self) -> None:
-        """Once a minute: idle sessions, jobs that another machine's clock left in the future, jobs done long ago."""
+        """Once a minute: idle sessions, rows of an earlier release, jobs that another machine's clock left in the
+        future, jobs done long ago."""
         now = self._deps.clock()
         if self._next_upkeep is not None and self._next_upkeep - UPKEEP_EVERY <= now < self._next_upkeep:
             return
         self._next_upkeep = now + UPKEEP_EVERY
         closed = sweep.close_idle(self._deps)
+        self._listing.some()
         policy = self._deps.policy.jobs
         self._deps.store.mend_jobs(now, policy.lease, policy.backoff_limit)
         dropped = self._deps.store.drop_old_jobs(now - policy.keep_done)

@@ -359,15 +359,16 @@ def _settle(writing: Writing, item: Item) -> None:
         else:
             notes.append(obey(writing, wish, message, own, item.vectors.get(wish.about)))
     notes += keep_standing(writing, message, own, item.vectors)
-    if found.mentions:
-        entity_registry.note(writing, found.mentions, found.together, message.trust)
+    mentioned = entity_registry.note(writing, found.mentions, found.together, message.trust)
     results += [
         WriteResult(act=Act.REJECTED, reason=one.reason, content=one.text, made_by=found.made_by)
         for one in found.unkept[:REPORTED]
     ]
     if found.skipped:
         notes.append("Left out: " + ", ".join(f"{count} {name}" for name, count in sorted(found.skipped.items())))
-    writing.tx.put(evolve(item.receipt, settled=True, results=tuple(results), notes=(*item.receipt.notes, *notes)))
+    said = (*item.receipt.notes, *notes)
+    settled = evolve(item.receipt, settled=True, results=tuple(results), notes=said, mentioned=tuple(mentioned))
+    writing.tx.put(settled)
     writing.event("receipt.settled", "receipt", item.receipt.id, actor="system", results=len(results))
 
 

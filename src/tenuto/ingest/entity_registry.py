@@ -29,18 +29,21 @@ CONTEXT = 40
 def note(
     writing: Writing, mentions: Iterable[Mention], together: frozenset[tuple[str, str]], trust: Trust
 ) -> list[str]:
-    """Count the mentions of one message, make new entities, and look for names that are one; the ids of new ones."""
+    """Count the mentions of one message, make new entities, and look for names that are one; the ids counted."""
     tx, now = writing.tx, writing.now
     fresh: list[str] = []
+    counted: list[str] = []
     for mention in mentions:
         found = tx.get(Entity, mention.id)
         if found is None:
             tx.put(_new(mention, writing, trust))
             fresh.append(mention.id)
+            counted.append(mention.id)
             writing.event("entity.created", "entity", mention.id)
             continue
         if trust is Trust.EXTERNAL:
             continue  # what comes from outside names nobody anew
+        counted.append(mention.id)
         if found.trust is Trust.EXTERNAL:
             own = _new(mention, writing, trust)
             tx.put(evolve(own, created_at=found.created_at, mentions=found.mentions + 1))
@@ -63,7 +66,7 @@ def note(
         )
     if fresh:
         _look_for_doubles(writing, fresh, together)
-    return fresh
+    return counted
 
 
 def _new(mention: Mention, writing: Writing, trust: Trust) -> Entity:

@@ -5,9 +5,9 @@ make recall as slow as observe: readings are counted in memory and written toget
 when the store is closed. A process that is killed loses at most the readings of that time; it never loses a change.
 
 What verification finds: a link that was changed, moved, taken out or put in, a log that is shorter than it says or than
-the operator's log says, and one that lost its user without an erasure. What it cannot find in a store without keys:
-somebody who may write to the database and makes the whole log anew. With keys they would need the keyring; without,
-they can be found by a head that was kept elsewhere.
+the operator's log says, one that lost its user without an erasure, and rows that are not what the log says
+(:mod:`listing`). What it cannot find in a store without keys: somebody who may write to the database and makes the
+whole log anew. With keys they would need the keyring; without, they can be found by a head that was kept elsewhere.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from tenuto import call_context
 from tenuto.deps import Deps
 from tenuto.errors import InputError, TenutoError
 from tenuto.ports import Store
+from tenuto.privacy import listing
+from tenuto.privacy.listing import Listing
 from tenuto.privacy.vault import SealedVault
 from tenuto.records.audit import (
     ERASE,
@@ -187,8 +189,8 @@ def _erasures(deps: Deps) -> dict[str, AuditEnd]:
     with call_context.acting(_LOG), deps.store.reading(OPERATOR) as reader:
         while links := reader.links(last, PAGE):
             for link in links:
-                if link.verb == ERASE:
-                    said: dict[str, Any] = entry_of(link).note
+                said: dict[str, Any] = entry_of(link).note if link.verb == ERASE else {}
+                if "subject" in said:
                     found[str(said.get("subject"))] = AuditEnd(int(said.get("n", 0)), str(said.get("hash")))
             last = links[-1].n
     return found
@@ -226,6 +228,7 @@ class _Checked:
     head: str = ""
     last: str = ""
     keyed: bool = False
+    listing: Listing = field(default_factory=Listing)
     problems: list[str] = field(default_factory=list)
 
 
@@ -240,6 +243,10 @@ def _check(deps: Deps, chain: Chain, kept: AuditEnd | None) -> _Checked:
                 if problem is not None:
                     checked.problems.append(f"{name}: {problem}")
                     return checked
+                checked.listing.follow(link)
+        if chain.live and now is not None and now.live:
+            rows = f"The rows of {chain.subject or 'the operator'}"
+            checked.problems += [f"{rows}: {problem}" for problem in listing.problems(checked.listing, reader)]
     if now is not None:
         checked.problems += [f"{name}: {problem}" for problem in _ending(deps, checked, now, kept)]
     return checked

@@ -14,8 +14,8 @@ from tenuto.privacy.vault import SealedVault
 from tenuto.providers.vault import PlainVault
 
 RING = "keyring"
-STATE = "keyring_state"
-SEALED, CONVERTING = "sealed", "converting"
+STATE, CONVERTING = "keyring_state", "converting"
+"""Where earlier releases noted that a store was being sealed; believed only where the caller says the same."""
 
 
 def bind(
@@ -61,6 +61,8 @@ def _fit(store: Store, vault: SealedVault, known: str | None, convert: bool) -> 
                 f"{store.url} holds plain data: run 'tenuto --db … vault encrypt --keys …', then open it with keys.",
                 code="not_sealed",
             )
-        store.set_fact(STATE, CONVERTING if plain else SEALED)
+        vault.ring.set_converting(plain)
         store.set_fact(RING, vault.ring.id)
-    vault.converting = store.fact(STATE) == CONVERTING
+    elif convert and store.fact(STATE) == CONVERTING:
+        vault.ring.set_converting(True)
+    vault.converting = vault.ring.converting

@@ -15,20 +15,21 @@ that held two talks together leaves one session behind.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.ports import Transaction
+from tenuto.ports import Transaction, Where
 from tenuto.privacy import removal_talk as talk
 from tenuto.privacy.removal_work import take_work
 from tenuto.recall.entry import make_entry
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message
 from tenuto.records.memory import RECALLED, Entity, EntityMerge, Kind, Memory, PinKind, Status, Todo, Trust, Version
-from tenuto.records.operations import EntryKind
+from tenuto.records.operations import EntryKind, Receipt
 from tenuto.records.wishes import StandingWish
 
 VOUCHED = (Trust.USER_CONFIRMED, Trust.OPERATOR)
@@ -84,7 +85,7 @@ def take(deps: Deps, tx: Transaction, messages: Sequence[Message], memories: Seq
     again |= _take_todos(deps, tx, ids, taken)
     redone = list(tx.get_many(Message, sorted(again)).values())
     taken.again = len(redone)
-    _take_mentions(deps, tx, [*messages, *redone])
+    _take_mentions(tx, [*messages, *redone])
     talk.take_messages(deps, tx, messages, taken.gone, now)
     talk.distil_again(deps, tx, redone, now)
     talk.renew_portraits(deps, tx, taken.gone, now)
@@ -241,14 +242,14 @@ def _take_wishes(tx: Transaction, messages: set[str], memories: set[str], taken:
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-def _take_mentions(deps: Deps, tx: Transaction, messages: Sequence[Message]) -> None:
-    """Count back what these messages mentioned; those that are distilled again will count it again."""
-    texts = [message.content.casefold() for message in messages]
-    for entity in tx.find(Entity) if texts else ():
-        names = [name.casefold() for name in (entity.label, *entity.aliases) if name]
-        count = sum(any(name in text for name in names) for text in texts)
-        if count:
-            tx.put(evolve(entity, mentions=max(0, entity.mentions - count)))
+def _take_mentions(tx: Transaction, messages: Sequence[Message]) -> None:
+    """Count back what these messages were counted to mention; those that are distilled again will count it again."""
+    counted: Counter[str] = Counter()
+    for message in messages:
+        for receipt in tx.find(Receipt, Where("message_id", "=", message.id)):
+            counted.update(receipt.mentioned or ())
+    for entity in tx.get_many(Entity, sorted(counted)).values():
+        tx.put(evolve(entity, mentions=max(0, entity.mentions - counted[entity.id])))
 
 
 def _drop_names(tx: Transaction, taken: Taken) -> set[str]:

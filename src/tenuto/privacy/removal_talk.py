@@ -251,7 +251,7 @@ def distil_again(deps: Deps, tx: Transaction, messages: Sequence[Message], now: 
                 importance=message.importance,
             )
         )
-        tx.put(evolve(receipt, settled=False, results=(), notes=()))
+        tx.put(evolve(receipt, settled=False, results=(), notes=(), mentioned=None))
     enqueue(deps.ids, tx, [Due(DIGEST, "", now, {"messages": [message.id for message in ordered]})], now)
 
 

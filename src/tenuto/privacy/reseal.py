@@ -1,4 +1,5 @@
-"""Sealing what is there: turning encryption on for a store with data, and rotating a user's data key.
+"""Sealing what is there: turning encryption on for a store with data, rotating a user's data key, and writing anew what
+an earlier release wrote.
 
 One user is one transaction: a user is sealed as a whole or not at all, and whoever stops in between goes on with the
 next user. What is already sealed with the newest key is written again without harm.
@@ -12,7 +13,6 @@ from typing import Any
 from tenuto.deps import Deps
 from tenuto.errors import StoreError, VaultError
 from tenuto.ports import Transaction
-from tenuto.privacy.binding import CONVERTING, SEALED, STATE
 from tenuto.privacy.vault import SealedVault
 from tenuto.recall.entry import make_entry, record_type
 from tenuto.storage.tables import TABLES, table_of
@@ -22,20 +22,20 @@ PAGE = 500
 
 def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int:
     """Seal every user of a store that was plain; how many. Can be stopped and started again."""
-    _vault(deps)
+    vault = _vault(deps)
     done, after = 0, ""
-    reseal_user(deps, "")
+    rewrite_user(deps, "")
     while page := deps.store.users(after=after, limit=PAGE):
         for user in page:
-            reseal_user(deps, user)
+            rewrite_user(deps, user)
             done += 1
             if progress is not None:
                 progress(user)
         after = page[-1]
     deps.store.rekey_addresses()
-    if deps.store.fact(STATE) == CONVERTING:
-        deps.store.set_fact(STATE, SEALED)
-        _vault(deps).converting = False
+    if vault.converting:
+        vault.ring.set_converting(False)
+        vault.converting = False
     try:
         deps.store.compact()
     except StoreError as error:
@@ -52,10 +52,29 @@ def rotate_user(deps: Deps, user: str) -> int:
     vault = _vault(deps)
     version = vault.ring.add_version(user)
     vault.forget(user)
-    reseal_user(deps, user)
+    with deps.store.writing(user) as tx:
+        tx.reseal()
     vault.ring.drop_versions(user, version)
     vault.forget(user)
     return version
+
+
+def relist_user(deps: Deps, user: str) -> None:
+    """Take the rows of an earlier release as they are: written again, listed, and under a new key where there are keys.
+
+    Whose row says that the log lists everything gets nothing taken: there the mark in the table was set back by others.
+    """
+    vault = deps.vault if isinstance(deps.vault, SealedVault) else None
+    version = 0
+    if vault is not None:
+        version = vault.ring.add_version(user)
+        vault.forget(user)
+    if not rewrite_user(deps, user, again=False):
+        with deps.store.writing(user) as tx:
+            tx.reseal()
+    if vault is not None:
+        vault.ring.drop_versions(user, version)
+        vault.forget(user)
 
 
 def rewrap(deps: Deps) -> int:
@@ -63,16 +82,22 @@ def rewrap(deps: Deps) -> int:
     return _vault(deps).ring.rewrap()
 
 
-def reseal_user(deps: Deps, user: str) -> None:
-    """Write everything of a user again under the newest key."""
+def rewrite_user(deps: Deps, user: str, *, again: bool = True) -> bool:
+    """Write everything of a user again and list it; whether there was something, and it was not listed before.
+
+    ``again``: also what was listed before.
+    """
     key = deps.vault.index_key(user)
     with deps.store.writing(user) as tx:
-        if (profile := tx.profile()) is None:
-            return
+        profile = tx.profile()
+        if profile is None or (not again and tx.covered()):
+            return False
+        tx.relist()
         for table in TABLES:
             _rewrite(tx, table.type)
         tx.set_user(profile)
         _reindex(tx, key)
+    return True
 
 
 def _rewrite(tx: Transaction, type_: type[Any]) -> None:

@@ -25,6 +25,7 @@ INDEX = 0
 """The version number under which a user's index key is kept: it never rotates, so that stand-ins stay comparable."""
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS ring (id TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS converting (id TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS data_keys (
     user_id TEXT NOT NULL, version INTEGER NOT NULL, wrapped_with INTEGER NOT NULL, wrapped BLOB NOT NULL,
     PRIMARY KEY (user_id, version)) WITHOUT ROWID;
@@ -112,6 +113,19 @@ class Keyring:
             self._scrub()
             self._provider.retire(newest)
             return count
+
+    @property
+    def converting(self) -> bool:
+        """Whether the store is being sealed, so that it may hold plain rows. Kept here and not beside the rows: whoever
+        can write to the database must not be able to say so."""
+        with self._lock, self._told():
+            return bool(self._rows("SELECT 1 FROM converting"))
+
+    def set_converting(self, converting: bool) -> None:
+        with self._lock, self._told():
+            self._db.execute("DELETE FROM converting")
+            if converting:
+                self._db.execute("INSERT INTO converting VALUES (?)", (self.id,))
 
     def close(self) -> None:
         with self._lock, suppress(apsw.Error):

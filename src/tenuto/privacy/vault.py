@@ -1,11 +1,16 @@
 """The vault that seals: AES-256-GCM under a data key per user.
 
     sealed = mark, key version, nonce, ciphertext and tag
-    bound to: format, user, place (table, row, column), revision, key version
+    bound to: format, user, place (table, row, column), revision, key version, and the plain columns beside it
 
-A value that is moved to another row, column, user or revision, or changed by a bit, does not open. Values that must be
-compared but not read (memory keys, entity ids, word tokens) are replaced by keyed hashes. A store that was sealed as a
-whole refuses plain values: otherwise whoever can write to the database could plant them.
+A value that is moved to another row, column, user or revision, or changed by a bit, does not open; nor does one whose
+row says something else than when it was sealed. Values that must be compared but not read (memory keys, entity ids,
+word tokens) are replaced by keyed hashes. A store that was sealed as a whole refuses plain values: otherwise whoever
+can write to the database could plant them.
+
+Earlier releases did not bind the columns. What they sealed opens until their user's rows are listed (:mod:`listing`):
+that gives the user a new data key and destroys the old one, so there is nothing left that could be put back. The two
+forms have different keys, so neither can be taken for the other.
 """
 
 from __future__ import annotations
@@ -24,10 +29,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tenuto.errors import VaultError
 from tenuto.privacy.ring import INDEX, NONCE_BYTES, Keyring
-from tenuto.records.audit import KEYED
+from tenuto.records.audit import DIGEST_BYTES, KEYED
 
-MARK = b"\xf5T\x01"
-"""Never the beginning of JSON or UTF-8 text."""
+MARK, OLD_MARK = b"\xf5T\x02", b"\xf5T\x01"
+"""Never the beginning of JSON or UTF-8 text. The old one: sealed by an earlier release, without the columns."""
 HEAD = len(MARK) + 4
 OPERATOR = ""
 """Whose rows and keys are the store's own."""
@@ -39,6 +44,8 @@ CACHED = 4096
 class _Keys:
     current: int
     content: dict[int, AESGCM]
+    old_content: dict[int, AESGCM]
+    rows: bytes
     blind: bytes
     index: bytes
     audit: bytes
@@ -56,14 +63,15 @@ class SealedVault:
         self._lock = threading.Lock()
         self._nobody = secrets.token_bytes(32)
 
-    def seal(self, user: str, place: str, revision: int, data: bytes) -> bytes:
+    def seal(self, user: str, place: str, revision: int, data: bytes, columns: bytes = b"") -> bytes:
         keys = self._keys(user, create=True)
         nonce = secrets.token_bytes(NONCE_BYTES)
-        bound = _bound(user, place, revision, keys.current)
+        bound = _bound(user, place, revision, keys.current, columns)
         return MARK + keys.current.to_bytes(4, "big") + nonce + keys.content[keys.current].encrypt(nonce, data, bound)
 
-    def open(self, user: str, place: str, revision: int, data: bytes) -> bytes:
-        if not data.startswith(MARK):
+    def open(self, user: str, place: str, revision: int, data: bytes, columns: bytes = b"") -> bytes:
+        old = data.startswith(OLD_MARK)
+        if not old and not data.startswith(MARK):
             if self.converting:
                 return data
             raise VaultError(f"{_name(place)} is not sealed although this store is: it was changed.", code="tampered")
@@ -74,12 +82,26 @@ class SealedVault:
             keys = self._keys(user)
         nonce, ciphertext = data[HEAD : HEAD + NONCE_BYTES], data[HEAD + NONCE_BYTES :]
         try:
-            return keys.content[version].decrypt(nonce, ciphertext, _bound(user, place, revision, version))
+            if old:
+                return keys.old_content[version].decrypt(nonce, ciphertext, _old_bound(user, place, revision, version))
+            return keys.content[version].decrypt(nonce, ciphertext, _bound(user, place, revision, version, columns))
         except (KeyError, InvalidTag, ValueError) as error:
             raise VaultError(
                 f"{_name(place)} does not open: it was changed or moved. Put it back from a backup, or erase its user.",
                 code="tampered",
             ) from error
+
+    def key_number(self, data: bytes) -> int:
+        return int.from_bytes(data[len(MARK) : HEAD], "big") if data.startswith((MARK, OLD_MARK)) else 0
+
+    def renewed(self, user: str, number: int) -> None:
+        """Another process may have given the user a new key: what it dropped must not be used again."""
+        with self._lock:
+            if user in self._cache and self._cache[user].current < number:
+                del self._cache[user]
+
+    def digest(self, user: str, data: bytes) -> bytes:
+        return blake2b(data, key=self._keys(user, create=True).rows, digest_size=DIGEST_BYTES).digest()
 
     def blind(self, user: str, text: str) -> str:
         key = self._blind_key(user)
@@ -129,7 +151,9 @@ def _derived(found: dict[int, bytes]) -> _Keys:
     versions = {version: key for version, key in found.items() if version != INDEX}
     return _Keys(
         current=max(versions),
-        content={version: AESGCM(_subkey(key, "content")) for version, key in versions.items()},
+        content={version: AESGCM(_subkey(key, "content 2")) for version, key in versions.items()},
+        old_content={version: AESGCM(_subkey(key, "content")) for version, key in versions.items()},
+        rows=_subkey(found[INDEX], "rows"),
         blind=_subkey(found[INDEX], "blind"),
         index=_subkey(found[INDEX], "index"),
         audit=_subkey(found[INDEX], "audit"),
@@ -140,7 +164,12 @@ def _subkey(key: bytes, purpose: str) -> bytes:
     return HKDF(algorithm=SHA256(), length=32, salt=None, info=f"tenuto {purpose}".encode()).derive(key)
 
 
-def _bound(user: str, place: str, revision: int, version: int) -> bytes:
+def _bound(user: str, place: str, revision: int, version: int, columns: bytes) -> bytes:
+    said = "\x1e".join(("tenuto seal 2", user, place, str(revision), str(version))).encode("utf-8", "surrogatepass")
+    return b"%d\x1e%b%b" % (len(said), said, columns)
+
+
+def _old_bound(user: str, place: str, revision: int, version: int) -> bytes:
     return "\x1e".join(("tenuto seal 1", user, place, str(revision), str(version))).encode("utf-8", "surrogatepass")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tenuto.records.audit import plain_sign
+from hashlib import blake2b
+
+from tenuto.records.audit import DIGEST_BYTES, plain_sign
 
 
 class PlainVault:
@@ -10,11 +12,20 @@ class PlainVault:
 
     sealing = False
 
-    def seal(self, user: str, place: str, revision: int, data: bytes) -> bytes:
+    def seal(self, user: str, place: str, revision: int, data: bytes, columns: bytes = b"") -> bytes:
         return data
 
-    def open(self, user: str, place: str, revision: int, data: bytes) -> bytes:
+    def open(self, user: str, place: str, revision: int, data: bytes, columns: bytes = b"") -> bytes:
         return data
+
+    def key_number(self, data: bytes) -> int:
+        return 0
+
+    def renewed(self, user: str, number: int) -> None:
+        """There are no keys."""
+
+    def digest(self, user: str, data: bytes) -> bytes:
+        return blake2b(data, digest_size=DIGEST_BYTES).digest()
 
     def blind(self, user: str, text: str) -> str:
         return text

@@ -26,6 +26,12 @@ GONE = "\x1f"
 """Before the subject, in place of a user's id, once the user is erased. No user's id holds this character."""
 PLAIN, KEYED = b"\x00", b"\x01"
 """The first byte of a hash: how it was made."""
+DIGEST_BYTES = 16
+"""Of the digest of a row."""
+SHOWN_IDS = 20
+"""Ids that an entry shows."""
+PROFILE = "users", "profile"
+"""Table and name of the user's own row where rows are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +44,16 @@ class Link:
     verb: str
     body: str
     hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRow:
+    """A row as the audit log lists it. ``name`` is its id, or its revision where an id would tell something."""
+
+    table: str
+    name: str
+    digest: str
+    """Empty for a row that does not open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +131,10 @@ def entry_of(link: Link) -> AuditEntry:
     """A link, read."""
     try:
         said = msgspec.json.decode(link.body, type=dict[str, Any])
+        rows, _ = said.pop("rows", {}), said.pop("listed", None)
         given = {name: said.pop(name) for name in ("changed", "removed", "ids", "times") if name in said}
+        if rows:
+            given["ids"] = [name for named in rows.values() for name in named if "_" in name][:SHOWN_IDS]
         plain = {"n": link.n, "at": link.at, "actor": link.actor, "verb": link.verb, "hash": link.hash, "note": said}
         return msgspec.convert(plain | given, type=AuditEntry)
     except msgspec.MsgspecError:

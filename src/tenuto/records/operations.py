@@ -175,3 +175,5 @@ class Receipt(OneLine):
     settled: bool = False
     results: tuple[WriteResult, ...] = ()
     notes: tuple[str, ...] = ()
+    mentioned: tuple[str, ...] | None = None
+    """Ids of the entities that it was counted to mention; ``None`` until it is settled."""

@@ -1,7 +1,7 @@
-"""What a transaction did, as the body of a link of the audit log: tables, counts and ids, never content.
+"""What a transaction did, as the body of a link of the audit log: tables, counts and digests of rows, never content.
 
-Ids are written only where the engine mints them itself; an entity's id is a name, a workflow's may be the caller's own
-words. Counts are complete, the list of ids is not: it stops at :data:`IDS`.
+A row is listed by its id only where the engine mints ids itself; an entity's id is a name, a workflow's may be the
+caller's own words: such a row is listed by its revision, a random number. A row that is gone is listed with "".
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 
 import msgspec
 
+from tenuto import call_context
 from tenuto.ports import Vault
 from tenuto.records.audit import Chain, Link, plain_sign, signed_bytes
 from tenuto.records.base import from_micros
 
-IDS = 20
-"""Ids in one link."""
 MINTED = frozenset({
     "messages", "sessions", "summaries", "key_points", "memories", "todos", "entity_merges", "artifacts", "imports",
     "user_merges", "api_keys",
@@ -35,30 +34,53 @@ class Changes:
 
     changed: dict[str, int] = field(default_factory=dict)
     removed: dict[str, int] = field(default_factory=dict)
-    ids: dict[str, None] = field(default_factory=dict)
+    rows: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By table and name: the digest of each row as it is now, empty for one that is gone."""
+    listed: bool = False
+    """Whether every row of the user is among them."""
     unsaid: bool = False
     """Whether something was written that the log does not tell of."""
 
-    def put(self, table: str, id: str = "") -> None:
-        self._count(self.changed, table, id)
+    def put(self, table: str, times: int = 1) -> None:
+        self._count(self.changed, table, times)
 
-    def remove(self, table: str, id: str = "") -> None:
-        self._count(self.removed, table, id)
+    def remove(self, table: str) -> None:
+        self._count(self.removed, table, 1)
 
-    def _count(self, counts: dict[str, int], table: str, id: str) -> None:
+    def set_row(self, table: str, name: str, digest: str) -> None:
+        self.rows.setdefault(table, {})[name] = digest
+
+    def _count(self, counts: dict[str, int], table: str, times: int) -> None:
         if table in UNSAID:
             self.unsaid = True
             return
-        counts[table] = counts.get(table, 0) + 1
-        if table in MINTED and len(self.ids) < IDS and _ID.fullmatch(id):
-            self.ids[id] = None
+        counts[table] = counts.get(table, 0) + times
 
     def __bool__(self) -> bool:
         return bool(self.changed or self.removed)
 
-    def body(self, more: dict[str, Any] | None = None) -> str:
-        said: dict[str, Any] = {"changed": self.changed, "removed": self.removed, "ids": list(self.ids)}
-        return written({name: value for name, value in said.items() if value} | (more or {}))
+    def said(self, witnessed: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+        """The links to write, as actor, verb and body: this one and those that were asked for. A user's row that came
+        to be with nothing else is told first."""
+        own = (*call_context.current(call_context.WRITE), self.body())
+        if self:
+            return [*witnessed, own]
+        return [own, *witnessed] if self.rows else witnessed
+
+    def body(self) -> str:
+        said: dict[str, Any] = {"changed": self.changed, "removed": self.removed, "rows": self.rows}
+        said["listed"] = self.listed
+        return written({name: value for name, value in said.items() if value})
+
+
+def row_name(table: str, id: str, revision: int) -> str:
+    """Under which name a row is listed."""
+    return id if minted(table, id) else str(revision)
+
+
+def minted(table: str, id: str) -> bool:
+    """Whether an id was made by the engine, so that it says nothing."""
+    return table in MINTED and _ID.fullmatch(id) is not None
 
 
 def written(said: dict[str, Any]) -> str:

@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+import msgspec
+
 from tenuto import call_context
 from tenuto.errors import Conflict, InputError, StoreClosed
-from tenuto.ports import AddressBook, Clock, Moved, Reader, Transaction, Vectors, Where
+from tenuto.ports import AddressBook, Clock, Moved, Reader, Transaction, Vault, Vectors, Where
 from tenuto.records.access import ApiKey
-from tenuto.records.audit import ERASE, GONE, Chain, Link
+from tenuto.records.audit import ERASE, GONE, PROFILE, Chain, Link, ListedRow
 from tenuto.records.base import evolve, micros
 from tenuto.records.conversation import Message, Session, SessionStatus, Summary
 from tenuto.records.identity import Challenge
@@ -25,8 +27,8 @@ from tenuto.records.memory import RECALLED, Memory, Status, Todo
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job, JobStatus
 from tenuto.records.scope import Revision, User
 from tenuto.storage import vectors
-from tenuto.storage.audit_link import Changes, new_subject, next_link, written
-from tenuto.storage.tables import TABLES, table_of
+from tenuto.storage.audit_link import Changes, new_subject, next_link, row_name, written
+from tenuto.storage.tables import TABLES, Table, encode, new_revision, table_of
 
 T = TypeVar("T")
 UNIQUE: dict[type[Any], Callable[[Any], Any]] = {
@@ -51,10 +53,13 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 class Space:
     """Everything of one user."""
 
-    def __init__(self) -> None:
+    def __init__(self, vault: Vault) -> None:
+        self.vault = vault
         self.user: User | None = None
         self.rows: dict[type[Any], dict[str, Any]] = {table.type: {} for table in TABLES}
         self.unique: dict[type[Any], dict[Any, str]] = {type_: {} for type_ in UNIQUE}
+        self.revisions: dict[tuple[str, str], int] = {}
+        """Of each row that the audit log lists, by table and id."""
         self.entries: dict[tuple[EntryKind, str], Entry] = {}
         self.removed: dict[int, str] = {}
         """The id of each entry that was taken away, by the number of its removal; the newest of them."""
@@ -193,6 +198,21 @@ class MemoryReader:
             live=self._space.user is not None,
         )
 
+    def covered(self) -> bool:
+        """There is no earlier release of what is only in memory."""
+        return self._space.user is not None
+
+    def listed_rows(self) -> Iterator[ListedRow]:
+        if self._space.user is not None:
+            yield ListedRow(*PROFILE, _digest_of_user(self._space.vault, self._space.user))
+        for table in TABLES:
+            for record in self._space.rows[table.type].values() if table.listed else ():
+                revision = self._space.revisions.get((table.name, record.id), 0)
+                yield ListedRow(table.name, row_name(table.name, record.id, revision), self._digest(record, revision))
+
+    def _digest(self, record: Any, revision: int) -> str:
+        return encode(record, table_of(type(record)), self._space.vault, self._user, revision).digest
+
     def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
         return self._space.links[after : after + limit]
 
@@ -227,7 +247,8 @@ class MemoryTransaction(MemoryReader):
             if id in rows:
                 self._free(rows[id])
                 self._set(rows, id, None)
-                self._changes.remove(table_of(type_).name, id)
+                self._changes.remove(table_of(type_).name)
+                self._unlist(table_of(type_), id)
                 removed += 1
         if removed and not table_of(type_).aside:
             self._advance(epoch=1)
@@ -238,6 +259,28 @@ class MemoryTransaction(MemoryReader):
         for id in list(rows):
             self._free(rows[id])
             self._set(rows, id, None)
+            self._unlist(table_of(type_), id)
+
+    def _list(self, table: Table, record: Any) -> None:
+        """Note that a row was written."""
+        self._changes.put(table.name)
+        if table.listed:
+            self._unlist(table, record.id)
+            revision = new_revision()
+            self._set(self._space.revisions, (table.name, record.id), revision)
+            name = row_name(table.name, record.id, revision)
+            self._changes.set_row(table.name, name, self._digest(record, revision))
+
+    def _unlist(self, table: Table, id: str) -> None:
+        if (revision := self._space.revisions.get((table.name, id))) is not None:
+            self._changes.set_row(table.name, row_name(table.name, id, revision), "")
+            self._set(self._space.revisions, (table.name, id), None)
+
+    def relist(self) -> None:
+        self._changes.listed = True
+
+    def reseal(self) -> None:
+        """Nothing here is ever sealed."""
 
     def index(self, *entries: Entry) -> None:
         for entry in entries:
@@ -278,11 +321,7 @@ class MemoryTransaction(MemoryReader):
 
     def flush(self) -> None:
         """Write what happened into the audit log; called once, when nothing can fail any more."""
-        said = (
-            [*self._witnessed, (*call_context.current(call_context.WRITE), self._changes.body())]
-            if self._changes
-            else self._witnessed
-        )
+        said = self._changes.said(self._witnessed)
         for seq in list(self._space.removed)[:-REMOVALS_KEPT]:
             del self._space.removed[seq]
         links = self._space.links
@@ -311,7 +350,7 @@ class MemoryTransaction(MemoryReader):
         if record.id in rows:
             self._free(rows[record.id])
         self._set(rows, record.id, record)
-        self._changes.put(table_of(type_).name, record.id)
+        self._list(table_of(type_), record)
         if mark is not None:
             self._set(self._space.unique[type_], mark, record.id)
         return True
@@ -329,6 +368,7 @@ class MemoryTransaction(MemoryReader):
             rows[key] = value
 
     def _advance(self, *, seq: int = 0, epoch: int = 0) -> User:
+        self._changes.listed = self._changes.listed or self._space.user is None
         user = self._space.user or User(user_id=self._user, created_at=self._now)
         user = evolve(user, seq=user.seq + seq, epoch=user.epoch + epoch)
         self._set_user(user)
@@ -338,6 +378,8 @@ class MemoryTransaction(MemoryReader):
         before = self._space.user
         self._undo.append(lambda: setattr(self._space, "user", before))
         self._space.user = user
+        if before is None or (before.timezone, before.settings) != (user.timezone, user.settings):
+            self._changes.set_row(*PROFILE, _digest_of_user(self._space.vault, user))
 
 
 class MemoryAddress:
@@ -373,7 +415,8 @@ class MemoryAddress:
 class InMemoryStore:
     """A store that lives as long as the process."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
         self._clock = clock
         self._lock = threading.RLock()
         self._spaces: dict[str, Space] = {}
@@ -393,7 +436,7 @@ class InMemoryStore:
     def reading(self, user: str, at: Revision | None = None) -> Iterator[Reader]:
         self._touched(user, False)
         with self._locked():
-            reader = MemoryReader(self._spaces.get(user) or self._gone.get(user) or Space(), user)
+            reader = MemoryReader(self._spaces.get(user) or self._gone.get(user) or Space(self._vault), user)
             if at is not None and reader.revision() != at:
                 raise Moved
             yield reader
@@ -401,7 +444,7 @@ class InMemoryStore:
     @contextmanager
     def writing(self, user: str) -> Iterator[Transaction]:
         with self._locked():
-            space = self._spaces.setdefault(user, Space())
+            space = self._spaces.setdefault(user, Space(self._vault))
             transaction = MemoryTransaction(space, user, self._clock())
             try:
                 yield transaction
@@ -456,6 +499,10 @@ class InMemoryStore:
     def _touched(self, user: str, changed: bool | None) -> None:
         if self._on_touch is not None and changed is not None and user:
             self._on_touch(user, changed)
+
+    def unlisted(self, first: str = "", limit: int = 1000) -> list[str]:
+        """There is no earlier release of what is only in memory."""
+        return []
 
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._locked():
@@ -540,7 +587,7 @@ class InMemoryStore:
 
     def erase_user(self, user: str) -> dict[str, int]:
         with self._locked():
-            space = self._spaces.pop(user, None) or Space()
+            space = self._spaces.pop(user, None) or Space(self._vault)
             addresses = [place for place, holder in self._holders.items() if holder == user]
             for place in addresses:
                 del self._holders[place]
@@ -560,11 +607,11 @@ class InMemoryStore:
         last = MemoryTransaction(space, user, now)
         last.witness(actor, ERASE, {"removed": {name: count for name, count in gone.items() if count}})
         last.flush()
-        kept = Space()
+        kept = Space(self._vault)
         kept.subject, kept.links = space.subject, space.links
         self._gone[GONE + space.subject] = kept
         end = kept.links[-1]
-        operator = MemoryTransaction(self._spaces.setdefault("", Space()), "", now)
+        operator = MemoryTransaction(self._spaces.setdefault("", Space(self._vault)), "", now)
         operator._advance()
         operator.witness(actor, ERASE, {"subject": space.subject, "n": end.n, "hash": end.hash})
         operator.flush()
@@ -604,7 +651,13 @@ class InMemoryStore:
     def _write_job(self, job: Job) -> None:
         """What the engine itself notes on a job is not a change that the audit log tells of."""
         with self._locked():
-            MemoryTransaction(self._spaces.setdefault(job.user_id, Space()), job.user_id, self._clock()).put(job)
+            MemoryTransaction(self._spaces.setdefault(job.user_id, Space(self._vault)), job.user_id, self._clock()).put(
+                job
+            )
+
+
+def _digest_of_user(vault: Vault, user: User) -> str:
+    return vault.digest(user.user_id, msgspec.json.encode([user.timezone, user.settings])).hex()
 
 
 def _due(job: Job, now: datetime) -> bool:

@@ -17,7 +17,7 @@ def open_store(url: str, vault: Vault, clock: Clock, *, upgrade: bool = False) -
     if not url.strip() or "\x00" in url:
         raise InputError("The database path is empty or holds a NUL character.", code="path_invalid")
     if url in ("memory:", ":memory:"):
-        return InMemoryStore(clock)
+        return InMemoryStore(vault, clock)
     if url.startswith(("postgresql://", "postgres://")):
         return SqlStore(_postgres(url, upgrade), vault, clock)
     scheme, mark, _ = url.partition("://")

@@ -37,7 +37,10 @@ class SqliteConnection:
         self.raw = raw
 
     def rows(self, sql: str, parameters: Mapping[str, Any]) -> list[Row]:
-        return self.raw.execute(sql, parameters).fetchall()
+        try:
+            return self.raw.execute(sql, parameters).fetchall()
+        except UnicodeDecodeError as error:
+            raise errors.StoreCorrupt(f"A row holds text that is none ({error}). Run 'tenuto doctor'.") from error
 
     def change(self, sql: str, parameters: Mapping[str, Any]) -> int:
         before = self.raw.total_changes()

@@ -20,9 +20,9 @@ from tenuto.records.scope import Revision
 from tenuto.storage import queries
 from tenuto.storage.addressbook import SqlAddress, place_of
 from tenuto.storage.audit_link import to_chain
-from tenuto.storage.engine import Row, SqlEngine
+from tenuto.storage.engine import Connection, Row, SqlEngine
 from tenuto.storage.sqltransaction import SqlReader, SqlTransaction
-from tenuto.storage.tables import TABLES, decode, encode, table_of
+from tenuto.storage.tables import TABLES, decode, encode, new_revision, table_of
 
 NOTHING: tuple[str, dict[str, Any]] = ("SELECT 1", {})
 NOBODY = ""
@@ -114,6 +114,11 @@ class SqlStore:
             rows = connection.rows(self._sql["list_orphans"], {"after": after, "limit": limit})
         return [Chain(holder=row[0], subject=row[0].removeprefix(GONE), live=False) for row in rows]
 
+    def unlisted(self, first: str = "", limit: int = 1000) -> list[str]:
+        with self._engine.reading(NOBODY) as connection:
+            rows = connection.rows(self._sql["list_unlisted"], {"first": first, "limit": limit})
+        return [row[0] for row in rows]
+
     def users(self, after: str = "", limit: int = 1000) -> list[str]:
         with self._engine.reading(NOBODY) as connection:
             rows = connection.rows(self._sql["list_users"], {"after": after, "limit": limit})
@@ -145,19 +150,25 @@ class SqlStore:
             return connection.change(self._sql["renew_job"], lease) > 0
 
     def finish(self, job: Job) -> bool:
-        key = {"user": job.user_id, "id": job.id}
         row: dict[str, Any] = {}
         try:
             with self._engine.writing(NOBODY) as connection:
-                known = connection.rows(self._sql["job_revision"], key)
-                if not known:
+                if self._vault.sealing and not self._newest_key(connection, job.user_id):
                     return False
-                row = encode(job, table_of(Job), self._vault, job.user_id, known[0][0] + 1) | key
+                row = encode(job, table_of(Job), self._vault, job.user_id, new_revision()).row | {"user": job.user_id}
                 return connection.change(self._sql["finish_job"], row) > 0
         except Conflict:
             # It goes back to pending while a newer job of the same purpose waits already: that one will do the work.
             with self._engine.writing(NOBODY) as connection:
                 return connection.change(self._sql["cancel_job"], row) > 0
+
+    def _newest_key(self, connection: Connection, user: str) -> bool:
+        """Hold off whoever gives the user a new key, and seal with no older one than is in use; ``False`` for a user
+        who is gone: sealing would make new keys."""
+        rows = connection.rows(self._sql["lock_user"], {"user": user})
+        for row in rows:
+            self._vault.renewed(user, self._vault.key_number(bytes(row[-1])))
+        return bool(rows)
 
     def mend_jobs(self, now: datetime, lease: timedelta, backoff: timedelta) -> int:
         limits = {

@@ -3,23 +3,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
 
 import msgspec
 
-from tenuto import call_context
+from tenuto.errors import VaultError
 from tenuto.ports import Vault, Vectors, Where
-from tenuto.records.audit import GONE, Chain, Link
+from tenuto.records.audit import GONE, PROFILE, Chain, Link, ListedRow
 from tenuto.records.base import from_micros, micros
 from tenuto.records.operations import REMOVALS_KEPT, Entry, EntryKind, EntryRows, Event, Job
 from tenuto.records.scope import Revision, User
 from tenuto.storage import queries
-from tenuto.storage.audit_link import Changes, new_subject, next_link, to_chain, to_link, written
+from tenuto.storage.audit_link import Changes, minted, new_subject, next_link, row_name, to_chain, to_link, written
 from tenuto.storage.conditions import select_sql, where_sql
 from tenuto.storage.engine import Connection, Row, SqlEngine
-from tenuto.storage.tables import Table, decode, encode, place, row_id, table_of
+from tenuto.storage.tables import (
+    TABLES,
+    Encoded,
+    Table,
+    columns_bytes,
+    decode,
+    encode,
+    new_revision,
+    place,
+    row_digest,
+    row_id,
+    stored_bytes,
+    table_of,
+)
 from tenuto.storage.vectors import Matrix
 
 T = TypeVar("T")
@@ -165,6 +178,43 @@ class SqlReader:
         subject, (count, head) = self._user.removeprefix(GONE), last[0]
         return Chain(holder=self._user, subject=subject, count=count, head=bytes(head).hex(), live=False)
 
+    def covered(self) -> bool:
+        rows = self._rows("get_user")
+        return bool(rows and self._user_values(rows[0][-1]).get("listed"))
+
+    def listed_rows(self) -> Iterator[ListedRow]:
+        user = self._rows("get_user")
+        if user:
+            yield ListedRow(*PROFILE, self._digest_of_user(user[0][-1]))
+        for table in TABLES:
+            for page in self._pages(table) if table.listed else ():
+                for row in page:
+                    name = row_name(table.name, row[0], row[-2])
+                    yield ListedRow(table.name, name, self._digest_of(row, table))
+
+    def _digest_of(self, row: Row, table: Table) -> str:
+        columns = columns_bytes(table, row[:-1])
+        try:
+            body = self._vault.open(self._user, place(table.name, row[0]), row[-2], stored_bytes(row[-1]), columns)
+        except VaultError:
+            return ""
+        return row_digest(table, columns, body, self._vault, self._user)
+
+    def _digest_of_user(self, body: Any) -> str:
+        try:
+            return self._vault.digest(self._user, self._open_user(body)).hex()
+        except VaultError:
+            return ""
+
+    def _pages(self, table: Table) -> Iterator[list[Row]]:
+        """Every row of a table, a page at a time."""
+        sql = f"SELECT {queries.columns(table)} FROM {table.name} WHERE user_id = :user"
+        page = self._connection.rows(f"{sql} ORDER BY id LIMIT :limit", {"user": self._user, "limit": CHUNK})
+        while page:
+            yield page
+            following = {"user": self._user, "after": page[-1][0], "limit": CHUNK}
+            page = self._connection.rows(f"{sql} AND id > :after ORDER BY id LIMIT :limit", following)
+
     def links(self, after: int = 0, limit: int = 1000) -> list[Link]:
         return [to_link(row) for row in self._rows("links", after=after, limit=limit)]
 
@@ -177,9 +227,15 @@ class SqlReader:
 
     def _to_user(self, row: Row) -> User:
         user_id, seq, epoch, created_at, body = row
-        plain = self._vault.open(user_id, place("users", user_id), 0, bytes(body))
-        values = _SETTINGS.decode(plain)
-        return User(user_id=user_id, seq=seq, epoch=epoch, created_at=from_micros(created_at), **values)
+        values = self._user_values(body)
+        said = {"timezone": values["timezone"], "settings": values["settings"]}
+        return User(user_id=user_id, seq=seq, epoch=epoch, created_at=from_micros(created_at), **said)
+
+    def _user_values(self, body: Any) -> dict[str, Any]:
+        return _SETTINGS.decode(self._open_user(body))
+
+    def _open_user(self, body: Any) -> bytes:
+        return self._vault.open(self._user, place("users", self._user), 0, stored_bytes(body))
 
     def _to_entry(self, row: Row) -> Entry:
         kind, id, at, seq, persona, session_id, role, speaker, links, model, tokens, vector, sealed = row
@@ -217,7 +273,7 @@ class SqlTransaction(SqlReader):
         self._exists = bool(rows)
         self._changes = Changes()
         self._witnessed: list[tuple[str, str, str]] = []
-        self._begin(rows[0] if rows else (0, 0, "", 0, ""))
+        self._begin(rows[0] if rows else (0, 0, "", 0, "", b""))
         self.happened = 0
         """The number of the last event that was written."""
 
@@ -227,6 +283,7 @@ class SqlTransaction(SqlReader):
         self._subject: str = row[2]
         self._count: int = row[3]
         self._head: str = row[4]
+        self._vault.renewed(self._user, self._vault.key_number(bytes(row[5])))
         self._begun = (self._seq, self._epoch)
         self._unindexed = False
 
@@ -239,8 +296,8 @@ class SqlTransaction(SqlReader):
             else:
                 rows = [self._row(record, table) for record in alike]
                 for row in rows:
-                    self._changes.put(table.name, row["id"])
-                self._connection.change_many(queries.insert(table, replace=True), rows)
+                    self._list(table, row, self._replaced(table, row.row["id"]))
+                self._connection.change_many(queries.insert(table, replace=True), [one.row for one in rows])
 
     def add(self, record: Any) -> bool:
         added = self._insert(record, replace=False)
@@ -252,9 +309,11 @@ class SqlTransaction(SqlReader):
         table, removed = table_of(type_), 0
         for id in ids:
             key = {"user": self._user, "id": row_id(id, table, self._vault, self._user)}
-            if self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id", key):
+            sql = f"DELETE FROM {table.name} WHERE user_id = :user AND id = :id RETURNING revision"
+            for (revision,) in self._connection.rows(sql, key):
                 removed += 1
-                self._changes.remove(table.name, key["id"])
+                self._changes.remove(table.name)
+                self._unlist(table, key["id"], revision)
             self._unlink(table, key)
         if removed and not table.aside:
             self._epoch += 1
@@ -262,7 +321,9 @@ class SqlTransaction(SqlReader):
 
     def clear(self, type_: type[Any]) -> None:
         table = table_of(type_)
-        self._connection.change(f"DELETE FROM {table.name} WHERE user_id = :user", {"user": self._user})
+        sql = f"DELETE FROM {table.name} WHERE user_id = :user RETURNING id, revision"
+        for id, revision in self._connection.rows(sql, {"user": self._user}):
+            self._unlist(table, id, revision)
 
     def index(self, *entries: Entry) -> None:
         self._ensure_user()
@@ -319,16 +380,55 @@ class SqlTransaction(SqlReader):
     def set_user(self, user: User) -> None:
         self._ensure_user()
         self._changes.put("users")
-        self._change("set_user", body=self._user_body(user.timezone, user.settings))
+        listed = self._changes.listed or self.covered()
+        body = self._user_body(user.timezone, user.settings, listed=listed)
+        self._change("set_user", body=body, listed=int(listed))
         self._seq = max(self._seq, user.seq)
+
+    def relist(self) -> None:
+        self._ensure_user()
+        self._changes.listed = True
+
+    def reseal(self) -> None:
+        for table in TABLES:
+            sql = f"UPDATE {table.name} SET body = :body WHERE user_id = :user AND id = :id"
+            for page in self._pages(table):
+                self._connection.change_many(sql, [self._resealed(row, table) for row in page])
+                self._changes.put(table.name, len(page))
+        profile = self.profile()
+        if profile is not None:
+            self.set_user(profile)
+        self._reseal_vectors()
+        for where, id, body in self._rows("user_challenges"):
+            spot = place("challenges", id)
+            sealed = self._vault.seal(self._user, spot, 0, self._vault.open(self._user, spot, 0, bytes(body)))
+            self._change("reseal_challenge", place=where, id=id, body=sealed)
+
+    def _resealed(self, row: Row, table: Table) -> dict[str, Any]:
+        columns, spot = columns_bytes(table, row[:-1]), place(table.name, row[0])
+        body = self._vault.open(self._user, spot, row[-2], bytes(row[-1]), columns)
+        sealed = self._vault.seal(self._user, spot, row[-2], body, columns)
+        return {"user": self._user, "id": row[0], "body": sealed}
+
+    def _reseal_vectors(self) -> None:
+        last = 0
+        while rows := self._rows("sealed_vectors", seq=last, limit=CHUNK):
+            opened = [(kind, id, seq, self._open_vector(kind, id, seq, None, sealed)) for kind, id, seq, sealed in rows]
+            changed = [
+                {
+                    "user": self._user,
+                    "seq": seq,
+                    "sealed": self._vector(EntryKind(kind), id, seq, data)["sealed_vector"],
+                }
+                for kind, id, seq, data in opened
+            ]
+            self._connection.change_many(self._sql["reseal_vector"], changed)
+            self._changes.put("entries", len(rows))
+            last = rows[-1][2]
 
     def flush(self) -> None:
         """Write what happened into the audit log, and the counters; called once before the commit."""
-        said = (
-            [*self._witnessed, (*call_context.current(call_context.WRITE), self._changes.body())]
-            if self._changes
-            else self._witnessed
-        )
+        said = self._changes.said(self._witnessed)
         if (self._seq, self._epoch) == self._begun and not said:
             return
         if self._changes:
@@ -362,13 +462,36 @@ class SqlTransaction(SqlReader):
 
     def _insert(self, record: Any, *, replace: bool) -> bool:
         table = table_of(type(record))
-        row = self._row(record, table)
-        done = self._connection.change(queries.insert(table, replace=replace), row) > 0
+        encoded = self._row(record, table)
+        id = encoded.row["id"]
+        replaced = self._replaced(table, id) if replace else None
+        done = self._connection.change(queries.insert(table, replace=replace), encoded.row) > 0
         if done:
-            self._changes.put(table.name, row["id"])
+            self._list(table, encoded, replaced)
         if done and table.many:
-            self._link(table, row["id"], getattr(record, table.many), fresh=not replace)
+            self._link(table, id, getattr(record, table.many), fresh=not replace)
         return done
+
+    def _list(self, table: Table, encoded: Encoded, replaced: int | None) -> None:
+        """Note that a row was written, in the place of one with the revision ``replaced``."""
+        self._changes.put(table.name)
+        if table.listed:
+            if replaced is not None:
+                self._unlist(table, encoded.row["id"], replaced)
+            name = row_name(table.name, encoded.row["id"], encoded.row["revision"])
+            self._changes.set_row(table.name, name, encoded.digest)
+
+    def _unlist(self, table: Table, id: str, revision: int) -> None:
+        if table.listed:
+            self._changes.set_row(table.name, row_name(table.name, id, revision), "")
+
+    def _replaced(self, table: Table, id: str) -> int | None:
+        """The revision of the row that is about to be replaced, where rows are listed by it."""
+        if not table.listed or minted(table.name, id):
+            return None
+        sql = f"SELECT revision FROM {table.name} WHERE user_id = :user AND id = :id"
+        rows = self._connection.rows(sql, {"user": self._user, "id": id})
+        return int(rows[0][0]) if rows else None
 
     def _taken_meanwhile(self, dedupe: str) -> bool:
         """Whether the job that stood in the way of one with the same purpose no longer waits.
@@ -378,23 +501,13 @@ class SqlTransaction(SqlReader):
         """
         return "hold_job" in self._sql and not self._rows("hold_job", dedupe=dedupe)
 
-    def _row(self, record: Any, table: Table) -> dict[str, Any]:
+    def _row(self, record: Any, table: Table) -> Encoded:
         self._ensure_user()
-        row = encode(record, table, self._vault, self._user, self._revision(table, record.id))
-        if row.get("seq") == 0:
-            row["seq"] = self._next()
+        seq = self._next() if getattr(record, "seq", None) == 0 else None
+        encoded = encode(record, table, self._vault, self._user, new_revision(), seq)
         if table.type is Event:
-            self.happened = row["seq"]
-        return row
-
-    def _revision(self, table: Table, id: str) -> int:
-        """The next revision of a row; counted only where sealed values are bound to it."""
-        if not self._vault.sealing:
-            return 1
-        sql = f"SELECT revision FROM {table.name} WHERE user_id = :user AND id = :id"
-        key = {"user": self._user, "id": row_id(id, table, self._vault, self._user)}
-        rows = self._connection.rows(sql, key)
-        return int(rows[0][0]) + 1 if rows else 1
+            self.happened = encoded.row["seq"]
+        return encoded
 
     def _link(self, table: Table, id: str, values: Sequence[str], *, fresh: bool) -> None:
         if not fresh:
@@ -413,13 +526,16 @@ class SqlTransaction(SqlReader):
 
     def _ensure_user(self) -> None:
         if not self._exists:
-            body = self._user_body("UTC", {})
+            self._changes.listed = True
+            body = self._user_body("UTC", {}, listed=True)
             self._change("add_user", created_at=self._now, body=body, subject=new_subject())
             self._begin(self._rows("lock_user")[0])
             self._exists = True
 
-    def _user_body(self, timezone: str, settings: dict[str, Any]) -> bytes:
-        body = msgspec.json.encode({"timezone": timezone, "settings": settings})
+    def _user_body(self, timezone: str, settings: dict[str, Any], *, listed: bool) -> bytes:
+        said = {"timezone": timezone, "settings": settings, "listed": listed, "revision": new_revision()}
+        body = msgspec.json.encode(said)
+        self._changes.set_row(*PROFILE, self._vault.digest(self._user, body).hex())
         return self._vault.seal(self._user, place("users", self._user), 0, body)
 
     def _next(self) -> int:

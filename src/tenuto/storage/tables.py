@@ -1,18 +1,24 @@
 """Which record lives in which table, and how a record becomes a row.
 
 Every table has the same shape: ``user_id`` and ``id`` (the key), a few *plain* columns that listings filter and sort
-by, and ``body``: everything else as JSON. Only ``body`` holds content, so sealing it seals the record; a plain column
-that would tell something about content is *keyed* (the vault replaces its value by a stand-in, and the real value is
-in the body). Adding a field to a record needs no migration; adding a plain column does.
+by, ``revision`` (a random number, drawn at each writing), and ``body``: everything else as JSON. Only ``body`` holds
+content, so sealing it seals the record; a plain column that would tell something about content is *keyed* (the vault
+replaces its value by a stand-in, and the real value is in the body). Adding a field to a record needs no migration;
+adding a plain column does.
+
+The sealed body is bound to the plain columns: with one of them changed it does not open. A row's *digest* is over its
+columns and its body together; the audit log lists it. The revision is part of both, and goes with the row: without it
+nobody can try out whether a row that is gone said this or that.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -44,7 +50,9 @@ class Column:
 class Table:
     """One record type and its table. ``many`` is a field whose values get rows of their own in ``{name}_{many}``.
 
-    Nothing that is remembered rests on an ``aside`` table: removing its rows leaves every index valid.
+    Nothing that is remembered rests on an ``aside`` table: removing its rows leaves every index valid. The audit log
+    lists the digests of rows that are ``listed``. ``loose`` columns are changed by statements of the engine itself, so
+    that a sealed body cannot be bound to them.
     """
 
     name: str
@@ -53,6 +61,8 @@ class Table:
     keyed_id: bool = False
     many: str | None = None
     aside: bool = False
+    listed: bool = True
+    loose: frozenset[str] = frozenset()
 
     def column(self, name: str) -> Column:
         """A column by name, or a clear error: names from outside never reach SQL unchecked."""
@@ -90,7 +100,7 @@ TABLES: tuple[Table, ...] = (
             "persona? channel status started_at:time last_activity_at:time ended_at?:time external_id? turn_count:int"
         ),
     ),
-    Table("session_states", SessionState, _columns("message_count:int last_interaction?:time")),
+    Table("session_states", SessionState, _columns("message_count:int last_interaction?:time"), listed=False),
     Table(
         "summaries",
         Summary,
@@ -145,9 +155,11 @@ TABLES: tuple[Table, ...] = (
         _columns(
             "kind status run_at:time dedupe? lease_until?:time fence:int attempts:int created_at:time finished_at?:time"
         ),
+        listed=False,
+        loose=frozenset({"status", "run_at", "lease_until", "fence", "attempts", "created_at", "finished_at"}),
     ),
-    Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id*")),
-    Table("receipts", Receipt, _columns("message_id at:time settled:flag")),
+    Table("events", Event, _columns("seq:int kind at:time subject_kind subject_id*"), listed=False),
+    Table("receipts", Receipt, _columns("message_id at:time settled:flag"), listed=False),
     Table("user_merges", UserMerge, _columns("status created_at:time")),
     Table("merge_parts", MergePart, _columns("merge_id kind")),
     Table("imports", Import, _columns("status started_at:time vouched_at?:time")),
@@ -157,7 +169,7 @@ TABLES: tuple[Table, ...] = (
         _columns("digest scope kind subject?* parent? created_at:time expires_at?:time revoked_at?:time"),
         aside=True,
     ),
-    Table("replays", Replay, _columns("at:time"), aside=True),
+    Table("replays", Replay, _columns("at:time"), aside=True, listed=False),
 )
 
 BY_TYPE: dict[type[Any], Table] = {table.type: table for table in TABLES}
@@ -181,22 +193,56 @@ def table_of(type_: type[Any]) -> Table:
         raise InputError(f"{type_.__name__} is not kept in a table of its own.") from None
 
 
+def stored_bytes(body: Any) -> bytes:
+    """A body as it is stored. A file may hold a value of any type there, once somebody else wrote to it."""
+    return bytes(body) if isinstance(body, (bytes, bytearray, memoryview)) else str(body).encode()
+
+
 def place(table: str, row: str, column: str = "body") -> str:
     """What a sealed value is bound to."""
     return f"{table}\x1f{row}\x1f{column}"
 
 
-def encode(record: Any, table: Table, vault: Vault, user: str, revision: int = 1) -> dict[str, Any]:
-    """A row: every column's value and the sealed body."""
-    row: dict[str, Any] = {"user_id": user, "id": row_id(record.id, table, vault, user), "revision": revision}
+class Encoded(NamedTuple):
+    """A row as it is stored, and its digest."""
+
+    row: dict[str, Any]
+    digest: str
+
+
+def new_revision() -> int:
+    """A number that no other writing has."""
+    return secrets.randbits(62)
+
+
+def encode(record: Any, table: Table, vault: Vault, user: str, revision: int, seq: int | None = None) -> Encoded:
+    """Every column's value and the sealed body; ``seq`` takes the place of the record's own."""
+    row: dict[str, Any] = {"id": row_id(record.id, table, vault, user)}
     for column, write in WRITE[table.name]:
         value = getattr(record, column.name)
         row[column.name] = (
             None if value is None else write(value) if write else column_value(value, column, vault, user)
         )
-    body = {name: getattr(record, name) for name in IN_BODY[table.name]}
-    row["body"] = vault.seal(user, place(table.name, row["id"]), revision, msgspec.json.encode(body))
-    return row
+    if seq is not None:
+        row["seq"] = seq
+    row["revision"] = revision
+    columns = columns_bytes(table, tuple(row.values()))
+    body = msgspec.json.encode({name: getattr(record, name) for name in IN_BODY[table.name]})
+    digest = row_digest(table, columns, body, vault, user) if table.listed else ""
+    row["body"] = vault.seal(user, place(table.name, row["id"]), revision, body, columns)
+    row["user_id"] = user
+    return Encoded(row, digest)
+
+
+def columns_bytes(table: Table, row: tuple[Any, ...]) -> bytes:
+    """Of a row (id, columns…, revision): what its body is bound to."""
+    bound = BOUND[table.name]
+    return _PACK.encode(row if bound is None else [row[place_] for place_ in bound])
+
+
+def row_digest(table: Table, columns: bytes, body: bytes, vault: Vault, user: str) -> str:
+    """What the audit log lists of a row; ``body`` is the opened one."""
+    return vault.digest(user, b"".join((table.name.encode(), b"\x00", columns, body))).hex()
 
 
 def decode(rows: Sequence[tuple[Any, ...]], table: Table, vault: Vault, user: str) -> list[Any]:
@@ -221,8 +267,9 @@ def _values(rows: Sequence[tuple[Any, ...]], table: Table, vault: Vault, user: s
     for row in rows:
         body = row[-1]
         if sealing:
-            body = vault.open(user, place(table.name, row[0]), row[-2], bytes(body))
-        values: dict[str, Any] = msgspec.json.decode(body)
+            columns = columns_bytes(table, row[:-1])
+            body = vault.open(user, place(table.name, row[0]), row[-2], stored_bytes(body), columns)
+        values = _BODY.decode(stored_bytes(body))
         for place_, name in plain:
             values[name] = row[place_]
         for place_, name, read in changed:
@@ -274,7 +321,7 @@ def _layout(table: Table) -> tuple[Places, ReadPlaces, Places]:
 
 
 def _writers(table: Table) -> tuple[tuple[Column, Callable[[Any], Any] | None], ...]:
-    kinds: dict[str, Callable[[Any], Any]] = {"text": str, "flag": int, "int": _same, "real": _same}
+    kinds: dict[str, Callable[[Any], Any]] = {"text": str, "flag": int, "int": _same, "real": float}
     return tuple((column, None if column.keyed else kinds.get(column.kind)) for column in table.columns)
 
 
@@ -282,6 +329,17 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _bound(table: Table) -> tuple[int, ...] | None:
+    if not table.loose:
+        return None
+    names = ["id", *(column.name for column in table.columns), "revision"]
+    return tuple(number for number, name in enumerate(names) if name not in table.loose)
+
+
+_PACK = msgspec.msgpack.Encoder()
+_BODY = msgspec.json.Decoder(dict[str, Any])
+BOUND = {table.name: _bound(table) for table in TABLES}
+"""By table: the places in a row that its body is bound to; ``None`` for all of them."""
 WRITE = {table.name: _writers(table) for table in TABLES}
 """By table: each column, and what a value goes through where nothing of the user's is needed for it."""
 LISTS: dict[str, Any] = {table.name: list[table.type] for table in TABLES}  # type: ignore[name-defined]

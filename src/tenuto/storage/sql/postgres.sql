@@ -1,7 +1,8 @@
 -- What PostgreSQL does differently.
 
 -- name: lock_user
-SELECT seq, epoch, subject, audit_count, audit_head FROM users WHERE user_id = :user FOR UPDATE
+SELECT seq, epoch, subject, audit_count, audit_head, substr(body, 1, 7) FROM users WHERE user_id = :user
+FOR UPDATE
 
 -- name: lock_new_user
 -- A user without a row has nothing to lock: the first writers queue here, and look again when it is their turn.

@@ -7,14 +7,32 @@ SELECT user_id, seq, epoch, created_at, body FROM users WHERE user_id = :user
 SELECT created_at, seq, epoch, audit_head FROM users WHERE user_id = :user
 
 -- name: lock_user
-SELECT seq, epoch, subject, audit_count, audit_head FROM users WHERE user_id = :user
+-- The head of the body says which key it was sealed with.
+SELECT seq, epoch, subject, audit_count, audit_head, substr(body, 1, 7) FROM users WHERE user_id = :user
 
 -- name: add_user
-INSERT INTO users (user_id, seq, epoch, created_at, body, subject) VALUES (:user, 0, 0, :created_at, :body, :subject)
+INSERT INTO users (user_id, seq, epoch, created_at, body, subject, listed)
+VALUES (:user, 0, 0, :created_at, :body, :subject, 1)
 ON CONFLICT (user_id) DO NOTHING
 
 -- name: set_user
-UPDATE users SET body = :body WHERE user_id = :user
+UPDATE users SET body = :body, listed = :listed WHERE user_id = :user
+
+-- name: list_unlisted
+SELECT user_id FROM users WHERE listed = 0 AND user_id >= :first ORDER BY user_id LIMIT :limit
+
+-- name: sealed_vectors
+SELECT kind, id, seq, sealed_vector FROM entries
+WHERE user_id = :user AND seq > :seq AND sealed_vector IS NOT NULL ORDER BY seq LIMIT :limit
+
+-- name: reseal_vector
+UPDATE entries SET sealed_vector = :sealed WHERE user_id = :user AND seq = :seq
+
+-- name: user_challenges
+SELECT place, id, body FROM challenges WHERE user_id = :user
+
+-- name: reseal_challenge
+UPDATE challenges SET body = :body WHERE place = :place AND id = :id
 
 -- name: advance_user
 UPDATE users SET seq = :seq, epoch = :epoch, audit_count = :audit_count, audit_head = :audit_head
@@ -160,9 +178,6 @@ WHERE status IN ('pending', 'running')
 
 -- name: renew_job
 UPDATE jobs SET lease_until = :until WHERE user_id = :user AND id = :id AND fence = :fence AND status = 'running'
-
--- name: job_revision
-SELECT revision FROM jobs WHERE user_id = :user AND id = :id
 
 -- name: finish_job
 UPDATE jobs SET status = :status, run_at = :run_at, lease_until = NULL, finished_at = :finished_at, revision = :revision,

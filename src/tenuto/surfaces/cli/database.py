@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from tenuto.privacy.listing import Upkeep
 from tenuto.surfaces.cli.shared import Settings
 
 
@@ -19,9 +20,13 @@ def db() -> None:
 @db.command()
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
-    """Bring the schema up to this version's. A SQLite file upgrades itself when it is opened."""
+    """Bring the schema up to this version's, and list what an earlier one wrote in the audit log. A SQLite file
+    upgrades itself when it is opened, and lists in the background."""
     with settings.existing(upgrade=True) as store:
         problems = store.check()
+        listing = Upkeep(store.deps)
+        while listing.some():
+            pass
     settings.show({"problems": problems}, lambda: click.echo("\n".join(problems) or "The schema is up to date."))
     sys.exit(1 if problems else 0)
 
