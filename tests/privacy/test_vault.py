@@ -1,6 +1,7 @@
 """Encryption at rest: the same answers as without, nothing readable on the disk, nothing movable."""
 
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import apsw
 import pytest
 
 import tenuto
-from tenuto.errors import VaultError
+from tenuto.errors import NotFound, VaultError
 from tenuto.ports import Where
 from tenuto.privacy.keys import FileKeys
 from tenuto.records.conversation import Message
@@ -189,6 +190,31 @@ def test_rotation_of_data_keys_and_of_the_key_that_wraps_them(url: str, keys: Pa
         assert sorted(FileKeys(keys).keys()) == [2]
     with opened(url, keys) as store:
         assert store.user("ana").recall("penicillin")[0].message_id == "line-0"
+
+
+def test_rotating_for_somebody_who_is_not_there_makes_no_keys(tmp_path: Path, keys: Path) -> None:
+    with opened(tmp_path / "a.db", keys) as store:
+        with pytest.raises(NotFound):
+            store.rotate("ana")
+        fill(store)
+        assert len(store.user("ana").messages()) == len(LINES)
+
+
+def test_processes_that_rotate_at_once_get_a_key_each(tmp_path: Path, keys: Path) -> None:
+    with opened(tmp_path / "a.db", keys) as store, opened(tmp_path / "a.db", keys) as other:
+        fill(store)
+        rings = [one.deps.vault.ring for one in (store, other)]  # type: ignore[attr-defined]
+        threads = [
+            threading.Thread(target=lambda ring=ring: [ring.add_version("ana") for _ in range(5)]) for ring in rings
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(rings[0].get("ana")) == list(range(12))
+        assert store.rotate("ana") == 12
+        other.user("ana").observe("With the key that the other one made.")
+        assert len(store.user("ana").messages()) == len(LINES) + 1
 
 
 def test_the_key_file_is_private_and_a_copy_opens_the_store(tmp_path: Path, keys: Path) -> None:

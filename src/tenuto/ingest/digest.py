@@ -366,8 +366,8 @@ def _settle(writing: Writing, item: Item) -> None:
     ]
     if found.skipped:
         notes.append("Left out: " + ", ".join(f"{count} {name}" for name, count in sorted(found.skipped.items())))
-    said = (*item.receipt.notes, *notes)
-    settled = evolve(item.receipt, settled=True, results=tuple(results), notes=said, mentioned=tuple(mentioned))
+    told = (*item.receipt.notes, *notes)
+    settled = evolve(item.receipt, settled=True, results=tuple(results), notes=told, mentioned=tuple(mentioned))
     writing.tx.put(settled)
     writing.event("receipt.settled", "receipt", item.receipt.id, actor="system", results=len(results))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenuto.deps import Deps
-from tenuto.errors import StoreError, VaultError
+from tenuto.errors import NotFound, StoreError, VaultError
 from tenuto.ports import Transaction
 from tenuto.privacy.vault import SealedVault
 from tenuto.recall.entry import make_entry, record_type
@@ -50,6 +50,8 @@ def seal_store(deps: Deps, progress: Callable[[str], None] | None = None) -> int
 def rotate_user(deps: Deps, user: str) -> int:
     """A new data key for a user, everything sealed with it, the old one destroyed; the new version."""
     vault = _vault(deps)
+    if not vault.ring.get(user):
+        raise NotFound(f"There is no user {user[:80]!r} with keys: check the id.")
     version = vault.ring.add_version(user)
     vault.forget(user)
     with deps.store.writing(user) as tx:

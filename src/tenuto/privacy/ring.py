@@ -75,11 +75,19 @@ class Keyring:
         return self.get(user)
 
     def add_version(self, user: str) -> int:
-        """A new data key for what is written from now on."""
-        version = max(self.get(user), default=0) + 1
-        with self._lock, self._told(), self._db:
-            self._put(user, version, secrets.token_bytes(KEY_BYTES))
-        return version
+        """A new data key for what is written from now on. Processes that do it at once get one each."""
+        with self._lock, self._told():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                newest = self._rows("SELECT max(version) FROM data_keys WHERE user_id = ?", user)[0][0]
+                if newest is None:
+                    raise VaultError(f"There is no key for user {user!r} in {self.path}.", code="key_missing")
+                self._put(user, newest + 1, secrets.token_bytes(KEY_BYTES))
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+        return int(newest) + 1
 
     def drop_versions(self, user: str, before: int) -> None:
         """Destroy data keys that nothing is sealed with any more."""
