@@ -36,6 +36,7 @@ _AFTER = re.compile(r"\b(?P<what>\w+) (?P<which>next|last)~")
 _HOUR = re.compile(r"\b(\d{1,2})\s*:00\b|\b(\d{1,2})\s*h\b")
 _DAY_FIRST = re.compile(r"\b(\d{1,2})\.\s?(?=[a-z])")
 _NUMERIC = re.compile(r"\b(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)(?:[./](?P<y>\d{4}|\d\d))?(?!\d)\.?")
+_END_OF = re.compile(r"\bend (?=(?:month|week|year)\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))")
 _MONTHS = [
     "january",
     "february",
@@ -67,8 +68,10 @@ def resolve(
     text: str, sentence: str, at: datetime, zone: tzinfo | None, language: str, *, ahead: bool = False
 ) -> Moment | None:
     """The time that a marked stretch means, or ``None``. ``ahead`` says that it lies in the future."""
-    said = in_english(text[:LONGEST], language)
+    said = _END_OF.sub("end of ", in_english(text[:LONGEST], language)).replace("over the weekend", "this weekend")
     lead = _lead(sentence, text, language)
+    if ahead and (day := _day_of_month(said, at, lead, language)) is not None:
+        return day
     past = lead == "since" or said.startswith("since") or (not ahead and _told_as_past(sentence, language))
     tense = "will " if ahead else "was " if past else ""
     word = "since" if lead == "since" else "in"
@@ -90,17 +93,25 @@ def since(moment: Moment, language: str) -> Moment:
     return replace(moment, relation="since", text=spoken(moment.start, moment.end, precision, language))
 
 
-_DOM = re.compile(r"^(?:on |by |from |until )?(?:the )?(?P<d>[0-3]?\d)(?:st|nd|rd|th)$")
+_DOM = re.compile(
+    r"^(?:(?:on|by|from|until|till|before|to|at|auf|zum|next|this|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?) )*"
+    r"(?:the )?(?:(?P<d>[0-3]?\d)(?:st|nd|rd|th)|(?P<day>day )?(?P<n>[0-3]?\d)\.?)$"
+)
 
 
 def _day_of_month(said: str, at: datetime, lead: str, language: str) -> Moment | None:
-    """ "The 16th" is the coming one."""
+    """ "The 16th" is the coming one; in other languages a number alone is one, too."""
     match = _DOM.match(said.strip())
-    if match is None or not 1 <= int(match["d"]) <= 28:
+    if match is None or (match["n"] and not match["day"] and language == "en"):
         return None
-    day = at.replace(day=int(match["d"]), hour=0, minute=0, second=0, microsecond=0)
-    if day.date() < at.date():
-        day += relativedelta(months=1)
+    wanted = int(match["d"] or match["n"])
+    months = (at.replace(day=1, hour=0, minute=0, second=0, microsecond=0) + relativedelta(months=n) for n in range(3))
+    days = (month + timedelta(days=wanted - 1) for month in months)
+    day = next((one for one in days if one.day == wanted and one.date() >= at.date()), None)
+    if day is None:
+        return None
+    begins = {"by": "by", "before": "by", "until": "until", "till": "until", "from": "since"}.get(said.split()[0])
+    lead = begins or lead
     return Moment(day, day + timedelta(days=1), "day", lead, spoken(day, day, "day", language))
 
 

@@ -30,7 +30,7 @@ class Report:
 
 _CUT = patterns.compile(
     r"[;(–—]\s*|\s-\s|,?\s(?:so|but|because|cos|although|though|aber|weil|pero|porque|mais|mas)\s|"
-    r",\s(?:and|which|who|one of|und|y|et|e)\s",
+    r",\s(?:(?:and|which|who|one of|und|y|et|e)\s)?",
     "i",
 )
 _DONE = patterns.compile(
@@ -40,7 +40,9 @@ _DONE = patterns.compile(
     r"confirmed|settled|cleared|collected|delivered|installed|set up|ticked|crossed off|"
     r"over with|out of the way|eaten|taken care of|dealt with|went (?:back|out|off|in|through)|"
     r"(?:is|are|was|were|both|all|it's|that's) (?:up|in|out|off|back|over|live)|has gone|have gone|gone (?:to|out|off|in|back)|"
-    r"in the post|off to|said (?:yes|no)|agreed|approved|accepted|passed|took \d+ minutes|did the|"
+    r"in the post|off to|said (?:yes|no)|agreed|approved|accepted|passed|took \d+ minutes|did the|got the|learnt|written|made|found|"
+    r"serviced|signed off|had (?:his|her|its|my|our|their|the)|"
+    r"(?:is|are|was|were|'s|been|all|got|finally|gets) (?:\w+ly |now |all |finally |also )?\w{2,}(?:ed|nt|lt)|"
     r"erledigt|fertig|gemacht|abgegeben|bezahlt|überwiesen|verschickt|abgeschickt|gebucht|angerufen|gekauft|verlängert|"
     r"unterschrieben|geschafft|geklärt|abgeholt|gebracht|bestellt|eingereicht|angemeldet|gekündigt|repariert|vereinbart|"
     r"ist (?:da|raus|durch|weg)|"
@@ -55,14 +57,17 @@ _DONE = patterns.compile(
 _DROPPED = patterns.compile(
     r"\b(?:scrap|forget (?:about )?(?:the|that)|drop the|bin the|never mind|no need (?:to|for)|(?:don't|do not|needn't|doesn't) "
     r"(?:need|have)|not needed|no longer needs?|called off|cancell?ed|is off|decided against|changed my mind|skip the|after all|"
-    r"vergiss|nicht mehr nötig|muss (?:ich )?(?:doch )?nicht(?: mehr)?|brauch\w* (?:ich )?nicht|abgesagt|hat sich erledigt|fällt aus|"
+    r"(?:is|are|was|has|have|'s) (?:taking|taken) (?:it |that |this )?over|took (?:it |that |this )?over|takes over|not my (?:job|problem|turn)|"
+    r"(?:off|isn't on|not on) my (?:list|plate)|(?:isn't|is not|not) necessary|no (?:\w+ )?(?:needed|required|necessary)|"
+    r"vergiss|nicht mehr nötig|muss (?:ich )?(?:doch )?nicht(?: mehr)?|brauch\w* (?:(?:ich|wir|man) )?(?:doch |jetzt |ja )*(?:nicht|kein\w*)|übernimmt|abgesagt|hat sich erledigt|fällt aus|"
     r"ya no (?:hace falta|tengo que|hay que)|olvida (?:el|la|lo)|cancelad[oa]|anulad[oa]|"
     r"plus besoin|plus la peine|laisse tomber|annulée?|oublie (?:le|la)|"
     r"já não (?:é preciso|preciso|tenho)|não preciso mais|esquece [oa]|deixa (?:lá|para lá))\b",
     "i",
 )
 _MOVED = patterns.compile(
-    r"\b(?:moved|postponed|pushed (?:back )?|rescheduled|put (?:off|back)|delayed|shifted|brought forward|verschoben|verlegt|vorverlegt|"
+    r"\b(?:moved|moves|postponed|pushed (?:back )?|rescheduled|put (?:off|back)|delayed|shifted|slip(?:s|ped)|extended|changed to|"
+    r"can wait|brought forward|verschoben|verlegt|vorverlegt|"
     r"aplazad[oa]|aplazaron|pospuest[oa]|cambiad[oa] (?:a|para)|movid[oa]|repoussée?|reportée?|décalée?|avancée?|adiad[oa]|"
     r"adiaram|remarcad[oa]|passou para)\b",
     "i",
@@ -83,12 +88,22 @@ _PAST_OF = {
 }
 """What somebody says that they did."""
 _OPEN = patterns.compile(
-    r"\?|\b(?:not|never|no|haven't|hasn't|isn't|aren't|didn't|couldn't|don't|won't|can't|forgot|almost|nearly|need|needs|needed|"
+    r"\?|\b(?:not|never|no|haven't|hasn't|isn't|aren't|didn't|couldn't|don't|won't|can't|forgot|almost|nearly|half|halfway|partly|most of|need|needs|needed|"
     r"have to|has to|had to|must|gotta|wanted|want|wanna|will|gonna|going to|should|would|tomorrow|tmrw|still|left|if|"
     r"nicht|nie|kein\w*|fast|muss\w*|sollte|will|morgen|wenn|noch|nunca|casi|tengo que|tenía|mañana|todavía|quiero|falta|"
     r"pas|jamais|presque|dois|devais|demain|encore|não|quase|tenho de|tenho que|amanhã|ainda|falta|preciso)\b",
     "i",
 )
+
+
+def is_moved(clause: str) -> bool:
+    """Whether a clause says that something was put off or moved."""
+    return bool(_MOVED.search(clause))
+
+
+def is_done(clause: str) -> bool:
+    """Whether a clause tells a result, and neither that it is not needed nor that it was put off."""
+    return bool(_DONE.search(clause)) and not _DROPPED.search(clause) and not is_moved(clause)
 
 
 def reports(text: str, spans: Sequence[tuple[int, int]], language: str) -> Iterator[Report]:

@@ -237,7 +237,7 @@ def spans(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start = 0
     for mark in _BREAK.finditer(text):
-        if mark.group() == "." and _ABBREVIATION.search(text[max(0, mark.start() - 8) : mark.end()]):
+        if mark.group() == "." and _no_end(text, mark.start(), mark.end()):
             continue
         if text[start : mark.end()].strip():
             found.append((start, mark.end()))
@@ -249,17 +249,23 @@ def spans(text: str) -> list[tuple[int, int]]:
     return found
 
 
+_MONTH_NEXT = re.compile(r" ?(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-zä]*", re.IGNORECASE)
+
+
+def _no_end(text: str, start: int, end: int) -> bool:
+    """Whether a full stop belongs to an abbreviation, or to a day of a German date: "am 9. Januar"."""
+    before = text[max(0, start - 8) : start]
+    ordinal = before[-1:].isdigit() and _MONTH_NEXT.match(text, end)
+    return bool(ordinal or _ABBREVIATION.search(before + text[start:end]))
+
+
 def split(text: str) -> list[str]:
     """Sentences in order, at most ``MOST``, none longer than ``LONGEST``."""
     found: list[str] = []
     start = 0
     for mark in _BREAK.finditer(text):
         piece = text[start : mark.end()]
-        if (
-            mark.group().startswith(".")
-            and len(mark.group()) == 1
-            and _ABBREVIATION.search(text[max(0, mark.start() - 8) : mark.end()])
-        ):
+        if mark.group().startswith(".") and len(mark.group()) == 1 and _no_end(text, mark.start(), mark.end()):
             continue
         start = mark.end()
         _keep(piece, found)

@@ -96,7 +96,7 @@ def test_what_is_said_plainly_is_one_memory(reader: LocalReader, text: str, cont
     [
         ("I need to call the bank tomorrow.", "Call the bank", "2026-05-14"),
         ("Remind me to pay the rent on Friday.", "Pay the rent", "2026-05-15"),
-        ("I promised my mum I'd call her on Sunday.", "Call her", "2026-05-17"),
+        ("I promised my mum I'd call her on Sunday.", "Call Mum", "2026-05-17"),
         ("Ich muss morgen die Bank anrufen.", "Die Bank anrufen", "2026-05-14"),
         ("Tengo que llamar al banco mañana.", "Llamar al banco", "2026-05-14"),
         ("Je dois appeler la banque demain.", "Appeler la banque", "2026-05-14"),

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tenuto.language.completion import completion, recurring, stems
+from tenuto.language.completion import completion, recurring
+from tenuto.language.doings import stems
 from tenuto.records.memory import Todo, TodoKind, TodoStatus
 
 AT = datetime(2026, 5, 13, 14, 0, tzinfo=UTC)

@@ -92,7 +92,8 @@ def test_what_has_lasted_for_years_began_then():
 def test_a_day_without_a_month_is_the_coming_one():
     assert when("en", "the 16th") == "at 16 May 2026"
     assert when("en", "the 4th") == "at 4 June 2026"
-    assert when("en", "the 31st") is None
+    assert when("en", "the 31st") == "at 31 May 2026"
+    assert when("en", "till the 31st") == "until 31 May 2026"
 
 
 def test_the_users_zone_tells_which_day_it_is():

@@ -49,8 +49,25 @@ NEAR = 28
 
 def corrected(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
     """The marks of a message as they are meant."""
-    wide = _as_medicines(text, [_widened(text, one) for one in marks])
+    wide = _as_medicines(text, _joined_times(text, [_widened(text, one) for one in marks]))
     return [_state(text, one, wide, _span(spans, one.start, len(text))) for one in wide]
+
+
+def _joined_times(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """Two times with nothing but a point between them are one: "20" and "Januar"."""
+    found: list[Mark] = []
+    for one in sorted(marks, key=lambda mark: (mark.start, -mark.end)):
+        last = next((mark for mark in reversed(found) if mark.type == "when"), None)
+        if (
+            one.type == "when"
+            and last is not None
+            and text[last.end : one.start].strip(" .") == ""
+            and one.start >= last.end
+        ):
+            found[found.index(last)] = replace(last, end=one.end)
+        else:
+            found.append(one)
+    return found
 
 
 def _as_medicines(text: str, marks: Sequence[Mark]) -> list[Mark]:

@@ -7,17 +7,23 @@ Words that say that something is done are handed on: which todo they close is de
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 
-from tenuto.ingest.extract.exchange import Exchange, Finished
+from tenuto.ingest.extract.exchange import Exchange
+from tenuto.ingest.extract.marked import Marked
 from tenuto.language.dates import Moment, in_english, resolve
-from tenuto.language.reports import reports
+from tenuto.language.doings import parts, stems
+from tenuto.language.lexicon import ordered
+from tenuto.language.mentions import SELF
+from tenuto.language.plain_todos import plain_todos
 from tenuto.language.times import recurrence
 from tenuto.language.todos import Draft
 from tenuto.language.voice import third_person
 from tenuto.records.memory import TodoKind
 from tenuto.records.reading import Mark
+from tenuto.text import patterns
 
 _REMIND = re.compile(r"remind|forget|erinner|vergess|recuérd|recuerd|record|olvid|rappel|oubli|lembr|esque[cç]", re.I)
 _PROMISE = re.compile(
@@ -40,20 +46,26 @@ _BEFORE_A_TIME = re.compile(
 )
 
 
-def todos_in(
-    text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]], at: datetime, zone: tzinfo | None, language: str
-) -> Iterator[Draft]:
+CUT_SHORT = re.compile(
+    r"\b(?:the|an?|my|our|to|for|with|of|der|die|das|den|dem|eine?n?|al|el|l[aeo]s?|una?|une|os?|as|uma?|ao|d[aou]|au)$",
+    re.I,
+)
+"""Words at which nothing ends."""
+
+
+def todos_in(message: Marked) -> Iterator[Draft]:
     """The todos of a message."""
-    for mark in marks:
-        if mark.layer != "clause" or mark.type not in ("todo", "bad"):
-            continue
-        start, end = next(((a, b) for a, b in spans if a <= mark.start < b), (0, len(text)))
+    text, language = message.text, message.language
+    for mark in obligations(message):
+        start, end = message.span(mark.start)
         again = recurrence(in_english(text[mark.start : mark.end], language)) if mark.type == "todo" else None
-        when, due = _due(text, mark, marks, (start, end), at, zone, language) if mark.type == "todo" else (None, None)
+        when, due = _due(message, mark) if mark.type == "todo" else (None, None)
         said = _words(text, mark, None if again else when)
         if not _says_something(said):
             continue
-        content = third_person(said, language, verbs=language == "en")
+        content = _standing_alone(
+            message, mark, third_person(_with_names(message, mark, said), language, verbs=language == "en")
+        )
         kind = _kind(mark, text[start : mark.start + 24], again)
         assigned = mark.owner == "other" and mark.type == "todo" and kind is TodoKind.COMMITMENT
         yield Draft(
@@ -69,6 +81,98 @@ def todos_in(
         )
 
 
+PLAIN = 0.6
+"""How sure an obligation is that is said in so many words and that the reader did not mark."""
+
+
+def obligations(message: Marked) -> list[Mark]:
+    """What the reader marked as to be done, up to where it ends, and what is said to be in so many words."""
+    marked = [_whole(message, one) for one in message.marks if one.layer == "clause" and one.type in ("todo", "bad")]
+    found = [one for one in marked if one.type == "bad" or not _already_past(message.said(one), message.language)]
+    for start, end in plain_todos(message.text, message.spans, message.language):
+        if not any(one.start < end and start < one.end for one in found):
+            found.append(Mark("clause", "todo", start, end, "self", "now", PLAIN))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _whole(message: Marked, mark: Mark) -> Mark:
+    """A mark that breaks off at a word at which nothing ends reaches to the end of its clause."""
+    _, end = message.span(mark.start)
+    end = min([end, *(one.start for one in message.marks if one.type == mark.type and one.start >= mark.end)])
+    said = message.text[mark.start : mark.end].rstrip()
+    if not CUT_SHORT.search(said) or mark.end >= end:
+        return mark
+    cut = _CLAUSE_END.search(message.text, mark.end, end)
+    return replace(mark, end=cut.start() if cut else end)
+
+
+_CLAUSE_END = patterns.compile(
+    r"[,;:()!?]|\.(?:\s|$)|\s(?:and|but|so|because|und|aber|weil|y|pero|et|mais|e|mas)\s", "i"
+)
+_PAST_FORMS = frozenset(pair.split(":")[0] for pair in ordered("irregular")) - {
+    "read",
+    "set",
+    "put",
+    "cut",
+    "shut",
+    "left",
+    "found",
+}
+_NO_DOING = patterns.compile(
+    r"^(?:the|my|his|her|their|our|a|an)\s.{0,60}\b(?:will|is|are|was|were|has|had)\b|^(?:is|are|was|were|has|had)\b",
+    "i",
+)
+
+
+def _already_past(said: str, language: str) -> bool:
+    """Whether the words tell what was done or what will be so, not what is to be done: "rang the pharmacy"."""
+    if language != "en":
+        return False
+    first = next(iter(said.casefold().split()), "")
+    return first in _PAST_FORMS or bool(_NO_DOING.match(said))
+
+
+_HIM_HER = patterns.compile(r"\b(?:him|her)\b", "i")
+
+
+def _with_names(message: Marked, mark: Mark, said: str) -> str:
+    """The words with the name of whom "him" or "her" means: "ask her" says nothing next month."""
+    match = _HIM_HER.search(said) if message.language == "en" else None
+    if match is None:
+        return said
+    here = message.text.find(match[0], mark.start, mark.end)
+    person = message.subjects.of(here) if here >= 0 else None
+    if person is None or not person.label or person.id == SELF:
+        return said
+    after = said[match.end() :].lstrip()
+    owned = match[0].casefold() == "her" and after[:1].isalpha() and not _NO_OWNED.match(after)
+    return said[: match.start()] + (f"{person.label}'s" if owned else person.label) + said[match.end() :]
+
+
+_NO_OWNED = patterns.compile(
+    r"(?:to|about|for|on|in|at|by|before|that|the|a|an|when|if|whether|and|or|back|up|out|over|tomorrow|today|tonight|this|next|again|with|from|not|some|my|how|what)\b",
+    "i",
+)
+_IT = patterns.compile(r"\b(?:it|that|this|them|those|these|es|das|lo|la|ça|isso|isto)\b", "i")
+FEW = 12
+"""Words of what stood before that tell what "it" is."""
+
+
+def _standing_alone(message: Marked, mark: Mark, content: str) -> str:
+    """What is to be done with what "it" means, where nothing else says it: the words that stand before."""
+    what = parts(content)
+    if (
+        not _IT.search(content)
+        or what.thing
+        or what.rest - {stem for one in message.people for stem in stems(one.label)}
+    ):
+        return content
+    start, _ = message.span(mark.start)
+    before = [message.text[first:last] for first, last in message.spans if last <= start]
+    told = " ".join((before[-1] if before else "").split()[-FEW:]).strip(" ,.;:!?")
+    return f"{content}: {third_person(told, message.language)}" if len(stems(told)) >= 2 else content
+
+
 def _words(text: str, mark: Mark, when: Mark | None) -> str:
     """What is to be done, without the asking for it and without the time that is its due date: "tomorrow" would be
     wrong tomorrow."""
@@ -82,7 +186,11 @@ def _words(text: str, mark: Mark, when: Mark | None) -> str:
 
 
 def _bare(said: str) -> str:
-    return _LEAD.sub("", _ASKING.sub("", said.strip(" ,.;:!?")))
+    return _LOOSE_TIME.sub("", _LEAD.sub("", _ASKING.sub("", said.strip(" ,.;:!?"))))
+
+
+_LOOSE_TIME = patterns.compile(r"\s(?:by|on|at|before|until|till|bis|am|hasta|antes de|avant|até)$", "i")
+"""A word that led to the time which was taken away."""
 
 
 def _says_something(said: str) -> bool:
@@ -99,33 +207,28 @@ def _kind(mark: Mark, before: str, again: str | None) -> TodoKind:
     return TodoKind.HABIT if again else TodoKind.TASK
 
 
-def _due(
-    text: str,
-    mark: Mark,
-    marks: Sequence[Mark],
-    span: tuple[int, int],
-    at: datetime,
-    zone: tzinfo | None,
-    language: str,
-) -> tuple[Mark | None, datetime | None]:
+def _due(message: Marked, mark: Mark) -> tuple[Mark | None, datetime | None]:
     """The time marked inside the obligation, or else the nearest one in its sentence, and when that is."""
-    others = [one for one in marks if one.type == "todo" and one.start < mark.start]
+    text, at, span = message.text, message.message.at, message.span(mark.start)
+    others = [one for one in message.marks if one.type == "todo" and one.start < mark.start]
     able = [
         one
-        for one in marks
+        for one in message.marks
         if one.type == "when"
         and span[0] <= one.start < span[1]
         and not any(other.start <= one.start < other.end for other in others)
     ]
     able.sort(key=lambda one: (not mark.start <= one.start < mark.end, abs(one.start - mark.end)))
     for one in able[:2]:
-        moment = resolve(text[one.start : one.end], text[span[0] : span[1]], at, zone, language, ahead=True)
+        moment = resolve(
+            text[one.start : one.end], text[span[0] : span[1]], at, message.exchange.zone, message.language, ahead=True
+        )
         if moment is not None and moment.end > at:
-            return one, _last_moment(moment, text[max(span[0], one.start - 12) : one.start])
+            return one, last_moment(moment, text[max(span[0], one.start - 12) : one.start + 12])
     return None, None
 
 
-def _last_moment(moment: Moment, before: str) -> datetime:
+def last_moment(moment: Moment, before: str) -> datetime:
     """An instant as it is; otherwise the last second of it. "Before July" is due on its first day."""
     if moment.precision in ("hour", "minute", "part"):
         return moment.start
@@ -133,12 +236,6 @@ def _last_moment(moment: Moment, before: str) -> datetime:
         return moment.start
     return moment.end - timedelta(seconds=1)
 
-
-_CUT_SHORT = re.compile(
-    r"\b(?:the|an?|my|our|to|for|with|of|der|die|das|den|dem|eine?n?|al|el|l[aeo]s?|una?|une|os?|as|uma?|ao|d[aou]|au)$",
-    re.I,
-)
-"""Words at which nothing ends."""
 
 _PROMISES = re.compile(
     r"\b(?:i(?:'ll| will|’ll)|ich werde|ich erinnere dich|voy a|te recordaré|je vais|je te|vou|eu vou)\s+(?:definitely |make sure to |be sure to )?"
@@ -157,7 +254,7 @@ def promises_in(exchange: Exchange) -> Iterator[Draft]:
         said = match["what"].strip(" ,.;:")
         at, zone = exchange.message.at, exchange.zone
         moment = resolve(said, said, at, zone, exchange.language, ahead=True)
-        due = _last_moment(moment, "") if moment is not None and moment.end > at else None
+        due = last_moment(moment, "") if moment is not None and moment.end > at else None
         yield Draft(
             kind=TodoKind.COMMITMENT,
             content=said[:1].upper() + said[1:],
@@ -168,46 +265,3 @@ def promises_in(exchange: Exchange) -> Iterator[Draft]:
             confidence=0.8,
             rule="assistant promise",
         )
-
-
-def finished_in(
-    text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]], at: datetime, zone: tzinfo | None, language: str
-) -> Iterator[Finished]:
-    """What a message says is done, dropped or put off, with the sentence around short words such as "done" or a mark
-    that breaks off; and what it merely tells as past."""
-    heard: list[tuple[int, int]] = []
-    for mark in marks:
-        if mark.layer != "clause" or mark.type not in ("done", "cancel"):
-            continue
-        start, end = next(((a, b) for a, b in spans if a <= mark.start < b), (0, len(text)))
-        said = text[mark.start : mark.end].strip()
-        if len(said.split()) < 3 or _CUT_SHORT.search(said):
-            said = text[start:end].strip()
-        heard.append((mark.start, mark.end))
-        later = _later(marks, text, (start, end), at, zone, language) if mark.type == "cancel" else None
-        yield Finished(text=said, cancelled=mark.type == "cancel", moved_to=later)
-    wanted = [one for one in marks if one.layer == "clause" and one.type == "todo"]
-    for report in reports(text, spans, language):
-        if any(start < report.end and report.start < end for start, end in heard):
-            continue
-        if any(one.start < report.end and report.start < one.end for one in wanted):
-            continue
-        later = _later(marks, text, (report.start, report.end), at, zone, language) if report.kind == "moved" else None
-        if report.kind == "moved" and later is None:
-            continue
-        told = report.kind == "told"
-        yield Finished(
-            text=report.text, cancelled=report.kind == "dropped", told=told, reported=not told, moved_to=later
-        )
-
-
-def _later(
-    marks: Sequence[Mark], text: str, span: tuple[int, int], at: datetime, zone: tzinfo | None, language: str
-) -> datetime | None:
-    """When something was put off to: the last time that is named there and is still to come."""
-    whens = [text[one.start : one.end] for one in marks if one.type == "when" and span[0] <= one.start < span[1]]
-    for said in whens[::-1]:
-        moment = resolve(said, text[span[0] : span[1]], at, zone, language, ahead=True)
-        if moment is not None and moment.end > at:
-            return _last_moment(moment, "")
-    return None

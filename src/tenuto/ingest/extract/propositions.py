@@ -16,9 +16,10 @@ from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.extract.attributes import Attribute, attribute, serious
 from tenuto.ingest.extract.candidates import Told, candidate_of
 from tenuto.ingest.extract.corrections import begun, guessed, plausible, supported
-from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkept, capped
+from tenuto.ingest.extract.exchange import Exchange, Extraction, Unkept, capped
+from tenuto.ingest.extract.finished import finished_in
 from tenuto.ingest.extract.marked import VALUELESS, Marked
-from tenuto.ingest.extract.obligations import finished_in, promises_in, todos_in
+from tenuto.ingest.extract.obligations import promises_in, todos_in
 from tenuto.ingest.extract.wish_marks import naming, privately, rules_in, unsaved, wishes_in
 from tenuto.ingest.extract.wording import LISTED, around, statement, told_clause, with_article, with_dates, worded
 from tenuto.language.dates import Moment, since
@@ -26,7 +27,6 @@ from tenuto.language.fragments import is_fragment
 from tenuto.language.mentions import SELF, Mention
 from tenuto.language.people import Person, only_one, relation_of, tidy_name
 from tenuto.language.render import clause, dated, related, sentence, template, word
-from tenuto.language.todos import Draft
 from tenuto.language.voice import third_person
 from tenuto.language.wishes import Wish
 from tenuto.policy import MemoryPolicy
@@ -355,16 +355,6 @@ class _Reading(Marked):
             self._add(mark, attribute("fact"), person, told, whole=True)
         self.candidates = [replace(one, importance=max(one.importance, ASKED)) for one in self.candidates]
 
-    def _todos(self) -> tuple[Draft, ...]:
-        if not self.own:
-            return ()
-        zone = self.exchange.zone
-        return tuple(todos_in(self.text, self.marks, self.spans, self.message.at, zone, self.language))
-
-    def _finished(self) -> tuple[Finished, ...]:
-        at, zone = self.message.at, self.exchange.zone
-        return tuple(finished_in(self.text, self.marks, self.spans, at, zone, self.language))
-
     def _mentioned(self, content: str) -> Iterable[str]:
         low = content.casefold()
         named = [(one.id, one.label) for one in self.people] + [(one.id, one.label) for one in self.things]
@@ -390,8 +380,8 @@ class _Reading(Marked):
             return Extraction(wishes=self.wishes, language=self.language)
         return Extraction(
             candidates=tuple(kept),
-            todos=self._todos(),
-            finished=self._finished(),
+            todos=tuple(todos_in(self)) if self.own else (),
+            finished=tuple(finished_in(self)),
             wishes=self.wishes,
             mentions=tuple(mentions.values())[: self.policy.entities_per_message],
             together=together,
