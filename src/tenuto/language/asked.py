@@ -31,7 +31,14 @@ _BUT_NO = patterns.compile(
 def asked_whether_done(question: str, language: str) -> str | None:
     """What a question asks about, where it asks whether something is done."""
     match = _ASKED.get(language, _ASKED["en"]).search(question) or _ASKED["en"].search(question)
-    return match["what"].strip() if match else None
+    return match["what"].strip() if match and not _OPEN.search(question[: match.start()]) else None
+
+
+_OPEN = patterns.compile(
+    r"\b(?:how|what|why|when|where|who|which|wie|was|warum|wann|wo|wer|cómo|qué|cuándo|dónde|comment|quand|où|quoi|como|o que|quando)\s*$",
+    "i",
+)
+"""Words that ask for more than yes or no."""
 
 
 def says_yes(answer: str) -> bool:
