@@ -2,7 +2,8 @@
 
 ``single`` says that a new value replaces the old one; ``ends`` that the statement closes something ("I quit alcohol");
 ``change`` that it says something changed (``changed_weakly``: only "now" or "instead"), and ``changed_from`` holds the
-words for what was true before, where the sentence names it ("from coffee to tea").
+words for what was true before, where the sentence names it ("from coffee to tea"). ``replaces`` are a model's words for
+what the statement takes the place of.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Candidate:
     change: bool = False
     changed_weakly: bool = False
     changed_from: str | None = None
+    replaces: str | None = None
     negated: bool = False
     entities: tuple[str, ...] = ()
     label: str | None = None

@@ -238,7 +238,7 @@ def _with_model(
     outcome = model.propose(deps, exchanges, spent)
     for item in items:
         if (proposed := outcome.extractions.get(item.message.id)) is not None:
-            item.extraction = model.joined(item.extraction, proposed)
+            item.extraction = model.joined(item.extraction, proposed, item.message.persona)
         item.notes.extend(outcome.notes.get(item.message.id, ()))
     if outcome.spent.tokens:
         with deps.store.writing(user) as tx:

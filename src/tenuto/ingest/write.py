@@ -25,7 +25,7 @@ from tenuto.language.mentions import SELF
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.recall.entry import Indexed, kind_of, make_entry
 from tenuto.records.base import evolve
-from tenuto.records.memory import RECALLED, Entity, Memory, PinKind, Status, Trust
+from tenuto.records.memory import RECALLED, Domain, Entity, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
 
 NEAR = 12
@@ -33,7 +33,7 @@ NEAR = 12
 BESIDE = 24
 """Memories of the same key that are looked at, the latest first."""
 UNSAID = 64
-"""Latest memories that a change is held against while there are no vectors."""
+"""Latest memories that a change is held against: all while there are no vectors, else those of the same subject."""
 NO_ROOM = "not pinned, because all {} pins are set by hand: unpin one, or raise the setting memory.pins"
 LIVE = (*RECALLED, Status.CANDIDATE)
 
@@ -229,6 +229,13 @@ def _known(writing: Writing, candidate: Candidate, vector: Vectors | None) -> li
         found |= _by_id(tx.find(Memory, Where("key", "=", key), live, order="-updated_at", limit=BESIDE))
     if candidate.change and (candidate.attribute or "").startswith("medication"):
         found |= _by_id(tx.find(Memory, Where("pinned", "=", True), live, order="-updated_at", limit=BESIDE))
+    if candidate.replaces:
+        about = (
+            Where("domain", "=", Domain.PROFILE)
+            if candidate.subject == SELF
+            else Where("entities", "has", candidate.subject)
+        )
+        found |= _by_id(tx.find(Memory, about, live, order="-updated_at", limit=UNSAID))
     near: dict[str, float] = {}
     if vector is not None:
         near = dict(writing.near(EntryKind.MEMORY, vector, NEAR))

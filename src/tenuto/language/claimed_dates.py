@@ -51,7 +51,9 @@ _RANGE = re.compile(
 _RANGE_BEHIND = re.compile(
     rf"\b{_MONTH},? (?:the )?(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\s*(?:to|-|–|until|and|&)\s*(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?\b"
 )
-_SHORT_YEAR = re.compile(r"(?<!\w)'(\d\d)\b(?!')")
+_SHORT_YEAR = re.compile(
+    r"(?<!\w)'(\d\d)\b(?!')|\b(?:in|since|back in|em|en|im|seit|desde|depuis) ([3-9]\d)\b(?![.,:]?\d)(?! \w)"
+)
 _POINTED = re.compile(r"(?<![\d.,])(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)(?:[./](?P<y>(?:19|20)?\d\d))?(?![\d])")
 _TENSED = re.compile(r"\b(?:is|are|am|'s|will|'ll|going|gonna|due|was|were|did|had|have|has)\b")
 _PART = re.compile(r"[,;!?\n](?=\s|$)|\.(?=\s)")
@@ -211,10 +213,10 @@ def _pointed(text: str, at: datetime) -> list[Span]:
 
 
 def _short_years(text: str, at: datetime) -> list[Span]:
-    """ "In '98"."""
+    """ "In '98", and at the end of a clause "in 98"."""
     found = []
     for match in _SHORT_YEAR.finditer(text):
-        year = at.year - at.year % 100 + int(match[1])
+        year = at.year - at.year % 100 + int(match[1] or match[2])
         start = _midnight(at).replace(year=year if year <= at.year else year - 100, month=1, day=1)
         found.append(Span(start, start + relativedelta(years=1), match[0]))
     return found

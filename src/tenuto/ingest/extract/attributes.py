@@ -59,8 +59,8 @@ _SERIOUS = re.compile(
     r"marcapasos|kidney|niere|renal|rein|dialys|transplant|liver|leber|hepat|coeliac|celiac|zöliak|cel[ií]ac|cœliaque|"
     r"cancer|krebs|cáncer|tumou?r|leuk|lymphom|chemo|blood pressure|bluthochdruck|hypertens|hipertens|"
     r"migr[aä]i?n|enxaqueca|jaqueca|"
-    r"copd|copd|stroke|schlaganfall|ictus|avc\b|derrame|dement|alzheim|cognitive|kognitiv|cognitiv|parkinson|scleros|sklerose|"
-    r"haemophil|hemophil|hemofil|anaphyla|anafil|thyroid|schilddr|tiroid|tireoid|crohn|colitis|kolitis|lupus|sickle|hiv\b|bipolar|"
+    r"copd|copd|stroke|schlaganfall|ictus|avc\b|derrame|dement|alzheim|cognitive|kognitiv|cognitiv|parkinson|scl[eé]ros|sklerose|"
+    r"h(?:ae|e|ä|é)mo(?:ph|f)il|anaphyla|anafil|thyroid|schilddr|tiroid|tireoid|crohn|colitis|kolitis|lupus|sickle|hiv\b|bipolar|"
     r"schizo|seizure|crise convulsive|convuls|thrombo|embol|warfarin|clotting|gerinnung|g6pd|porphyr|addison|"
     r"cystic|mukovis|"
     r"glaucom|insulin|phenylketon|pku\b|long qt|aneurysm|an[eé]vrism|immun|multiple s",

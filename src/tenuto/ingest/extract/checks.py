@@ -50,7 +50,7 @@ def check(claim: Claim, shown: Shown) -> Verdict:
     ):
         if (wrong := objection(view)) is not None:
             return Verdict(wrong, place)
-    return Verdict(None, place, view.inferred or view.support < SPELLED_OUT, view.unconfirmed)
+    return Verdict(None, place, view.inferred or view.support < SPELLED_OUT, view.unconfirmed, view.named)
 
 
 def _whose_words(view: View) -> str | None:
@@ -78,7 +78,7 @@ def _modality(view: View) -> str | None:
     if stance.says("wants", view.content, view.tongue):
         return None
     supposed = [one for one in view.relevant if stance.supposed(one, view.text, view.language)]
-    if len(supposed) == len(view.relevant):
+    if len(supposed) == len(view.relevant) and view.claim.attribute != "emergency_contact":
         if not view.critical or any(stance.never_so(one, view.text, view.language) for one in supposed):
             return "it was only supposed, not stated"
         view.unconfirmed = True
@@ -107,6 +107,8 @@ def _ground(view: View) -> bool:
         place = max(0, view.start - first)
         if stance.grounded_in_question(view.text[first:last], place, view.language):
             return True
+        if view.critical and _owned(view, view.text[first:last]):
+            return True
         opener = view.text[first : view.start]
         if view.critical and any(
             stance.opens("suppose", part, view.language) for part in (view.text[view.start : view.end], opener[-12:])
@@ -114,6 +116,17 @@ def _ground(view: View) -> bool:
             view.unconfirmed = True
             return True
     return False
+
+
+_OWN = re.compile(r"\b(?:my|mein\w*|mis?|mon|ma|mes|meus?|minhas?)(?: \w+)? $", re.I)
+
+
+def _owned(view: View, question: str) -> bool:
+    """ "Can I fly with my pacemaker?" says that there is one."""
+    value = [one for one in words(view.claim.value or "") if len(one.plain) > 3]
+    return view.claim.about.casefold() in SELF and any(
+        same(one, word) and _OWN.search(question[: word.start]) for word in words(question) for one in value
+    )
 
 
 def _opinion(view: View) -> str | None:
@@ -148,7 +161,7 @@ def _polarity(view: View) -> str | None:
             for clause in view.clauses
             for word in words(clause.text)
             for one in view.keywords
-            if same(one, word)
+            if same(one, word) and not _is_whom(one, clause.text[: word.start], view)
         ]
         plain = {one.plain for one, denied in matched if not denied}
         lost = next((one for one, denied in matched if denied and one.plain not in plain), None)
@@ -188,7 +201,8 @@ def _denied_elsewhere(view: View) -> str | None:
         for word in words(clause.text):
             if not stance.denied_at(clause.text, word.start, view.language):
                 continue
-            hit = next((one for one in view.keywords if same(one, word)), None)
+            here = [one for one in view.keywords if not _is_whom(one, clause.text[: word.start], view)]
+            hit = next((one for one in here if same(one, word)), None)
             if (
                 hit is not None
                 and hit.plain not in stated
@@ -196,6 +210,12 @@ def _denied_elsewhere(view: View) -> str | None:
             ):
                 return hit.said
     return None
+
+
+def _is_whom(one: Word, before: str, view: View) -> bool:
+    """Whether a word only says whom a clause is about, and what is denied of them comes behind it."""
+    about = kin(one.plain) is not None or any(one.plain == part.plain for part in words(view.claim.about))
+    return about and not stance.denials(before, view.language)
 
 
 def _undenied(line: Line, view: View) -> list[str]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from tenuto.language import stance
 from tenuto.language.detect import language_of
 from tenuto.language.quantities import numbers as numbers_in
+from tenuto.language.quantities import phones, same_phone
 from tenuto.language.sentences import straighten
 from tenuto.language.support import Said, Word, folded, keywords, kin, same_word, words
 
@@ -83,6 +84,8 @@ class Verdict:
     line: int = 0
     inferred: bool = False
     unconfirmed: bool = False
+    named: bool = False
+    """Whether its value stands in the messages, however the rest is worded."""
 
 
 def flat(text: str) -> str:
@@ -169,6 +172,16 @@ class View:
         """Share of the content's words and numbers that the messages hold."""
         weighed = [one.plain for one in self.keywords]
         return sum(self.shown.said.has(one) for one in weighed) / len(weighed) if weighed else 1.0
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether the user's messages hold the value, or the number that it is."""
+        value = self.claim.value or ""
+        texts = [line.text for line in self.shown.lines if line.own]
+        if heard := phones(value):
+            return any(same_phone(one, other) for one in heard for text in texts for other in phones(text))
+        weighed = [one.plain for one in words(value) if len(one.plain) > 2]
+        return bool(weighed) and self.shown.told.has(weighed[0])
 
     @property
     def before(self) -> Line | None:

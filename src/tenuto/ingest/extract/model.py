@@ -22,7 +22,10 @@ from tenuto.ingest.extract.answers import SCHEMA, Parsed, Refused, Unusable, par
 from tenuto.ingest.extract.claims import Line, Shown, quote_of
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkept, capped
 from tenuto.ingest.extract.proposals import Passed, finished, memory, todo
+from tenuto.ingest.extract.propositions import ASKED
+from tenuto.language.detect import language_of
 from tenuto.language.mentions import Mention
+from tenuto.language.render import word
 from tenuto.language.support import name_words
 from tenuto.language.todos import Draft
 from tenuto.language.wishes import Wish
@@ -44,8 +47,6 @@ KNOWN = 80
 """Known facts that a model sees."""
 SURE = 0.8
 """From this confidence on a life-critical thing that only the reader saw stays."""
-CERTAIN = 0.85
-"""How sure the reader has to be of anything else that the model did not note."""
 _WORD = re.compile(r"[^\W\d_]{2,}|\d")
 SPENT = "model_spent"
 
@@ -239,20 +240,28 @@ class _Drawn:
         )
 
 
-def joined(read: Extraction, proposed: Extraction) -> Extraction:
-    """What the reader found and what the model adds, each thing once.
+def joined(read: Extraction, proposed: Extraction, persona: str | None) -> Extraction:
+    """What the reader found and what the model says, each thing once.
 
-    Wishes and rules are the reader's alone. Of what both may say, the model's wording stands for the reader's of the
-    same subject and attribute; what only the reader saw stays where it is life-critical or sure. Where the model has
-    nothing that holds, the reader's result stands.
+    Wishes, rules and what was asked to be remembered are the reader's alone. For the rest the model's word stands, also
+    where it is that there is nothing to note; what only the reader saw stays where it is life-critical, as unconfirmed.
+    Where all that the model proposed was refused, the reader's result stands.
     """
     if any(wish.wish is Wish.DO_NOT_SAVE and not wish.previous for wish in read.wishes):
         return read
-    if not (proposed.candidates or proposed.todos or proposed.finished):
+    if proposed.unkept and not (proposed.candidates or proposed.todos or proposed.finished):
         return replace(read, unkept=(*proposed.unkept, *read.unkept))
-    private = next((one.persona for one in read.candidates if one.persona), None)
-    extra = tuple(replace(one, persona=private) if private else one for one in proposed.candidates)
-    kept = tuple(one for one in read.candidates if _stays(one, extra))
+    wishes = {one.wish for one in read.wishes}
+    extra = tuple(
+        replace(
+            one,
+            persona=persona if Wish.PRIVATE in wishes else None,
+            importance=max(one.importance, ASKED) if Wish.REMEMBER in wishes else one.importance,
+        )
+        for one in proposed.candidates
+    )
+    asked = Wish.REMEMBER in wishes and not extra
+    kept = tuple(stays for one in read.candidates if (stays := one if asked else _beside(one, extra)) is not None)
     known = {one.id for one in read.mentions}
     return replace(
         read,
@@ -265,12 +274,21 @@ def joined(read: Extraction, proposed: Extraction) -> Extraction:
     )
 
 
-def _stays(one: Candidate, extra: Sequence[Candidate]) -> bool:
-    """Whether what the reader found stands beside the model's."""
+def _beside(one: Candidate, extra: Sequence[Candidate]) -> Candidate | None:
+    """What the reader found as it stands beside the model's notes; ``None`` where it gives way."""
     if one.rule == "taught" or one.should_do:
-        return True
-    sure = one.confidence >= (SURE if one.pin is not None else CERTAIN) and one.attribute is not None
-    return sure and not any(_covers(other, one) for other in extra)
+        return one
+    if (
+        one.pin is None
+        or one.confidence < SURE
+        or one.attribute == "name"
+        or any(_covers(other, one) for other in extra)
+    ):
+        return None
+    if "certainty" in one.metadata or one.ends:
+        return one
+    unsure = f"{one.content} ({word('unconfirmed', language_of(one.content))})"
+    return replace(one, content=unsure, metadata={**one.metadata, "certainty": "unconfirmed"})
 
 
 def _covers(other: Candidate, one: Candidate) -> bool:

@@ -31,6 +31,8 @@ from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Status, Time
 
 LONGEST = 400
 """Characters of one proposed memory."""
+GRAVE = 9
+"""From this importance on a condition is pinned though it is on no list of serious ones."""
 FREE = Attribute("", Kind.FACT, 5.5)
 _BY_NAME = {one.name: one for one in ATTRIBUTES.values() if one.name}
 _OTHER_NAMES = {
@@ -62,6 +64,12 @@ _THE_USER = re.compile(
 _DOSE = re.compile(r"\s\d|\s(?:twice|once|half|one|two|ein|una?|une?|every|weekly|daily)\b", re.I)
 _FROM = re.compile(r"(?:\b(?:since|from|as of|starting|seit|ab|desde|depuis|à partir du|a partir de)\s+)$", re.I)
 _UNTIL = re.compile(r"(?:\b(?:until|till|bis|hasta|jusqu'\w+|até)\s+)$", re.I)
+_DEADLINE = re.compile(
+    r"\b(?:by|before|until|till|due|deadline|bis|vor|spätestens|antes|hasta|para (?:el|la|o|a)|avant|d'ici|jusqu\w*|até)\b",
+    re.I,
+)
+AHEAD = 400
+"""Days in which a deadline lies that only the model could read."""
 _TIME = re.compile(r"(?<![\d.,])(?P<h>[01]?\d|2[0-3])[:h](?P<m>[0-5]\d)")
 
 
@@ -210,7 +218,7 @@ class _Made:
         valence, arousal = affect(proposal.quote)
         begins, ends, happens = self._times()
         vital = self._vital()
-        unsure = vital and (self.verdict.unconfirmed or self.verdict.inferred)
+        unsure = vital and (self.verdict.unconfirmed or (self.verdict.inferred and not self.verdict.named))
         content = f"{self.content} ({word('unconfirmed', self.language)})" if unsure else self.content
         person = self.whose.person
         attribute, value, subject, single = self._key()
@@ -232,6 +240,7 @@ class _Made:
             change=bool(proposal.replaces),
             changed_weakly=bool(proposal.replaces),
             changed_from=(proposal.replaces or None) and str(proposal.replaces)[:200],
+            replaces=(proposal.replaces or None) and str(proposal.replaces)[:200],
             entities=tuple(dict.fromkeys(id for id in (subject, self.whose.id) if id != SELF)),
             label=person.label if person is not None else None,
             importance=self._importance(vital),
@@ -275,7 +284,7 @@ class _Made:
         if self.state in ("ended", "not"):
             return False
         if self.attribute == "condition":
-            return serious(f"{self.proposal.value or ''} {self.content}")
+            return serious(f"{self.proposal.value or ''} {self.content}") or self.proposal.importance >= GRAVE
         if self.attribute == "name":
             return self.whose.id == SELF
         if self.attribute == "limit":
@@ -356,19 +365,26 @@ def todo(proposal: ProposedTodo, shown: Shown) -> tuple[Draft, int] | Refused:
 
 
 def _due(given: str | None, place: int, shown: Shown) -> datetime | None:
-    """The due date that a model gives, where the messages up to then say so: the last second of a day, or an instant."""
+    """The due date that a model gives: the last second of a day, or an instant.
+
+    It follows from the messages up to then or from what is known ("before the move"). Where the message says a deadline
+    in words that no rule reads ("by Whitsun"), the model's day stands.
+    """
     if not given:
         return None
     line = shown.lines[place]
     found, _ = claims(given.replace("T", " "), "en", line.at)
-    spans = [
-        one
-        for other in shown.lines[: place + 1]
-        for one in meant(other.text, other.at, language_of(other.text, other.language), shown.zone)
-    ]
+    said = {
+        one: meant(one.text, one.at, language_of(one.text, one.language), shown.zone)
+        for one in shown.lines[: place + 1]
+    }
     today = Span(_day(line.at), _day(line.at) + timedelta(days=1))
+    spans = [today, *(span for each in said.values() for span in each)]
+    spans += [span for known in shown.known for span in claims(known, language_of(known), line.at)[0]]
     for span in found:
-        if span.days == 1 and any(_day(one.start) <= _day(span.start) <= _day(one.end) for one in [today, *spans]):
+        heard = any(_day(one.start) <= _day(span.start) <= _day(one.end) for one in spans)
+        unread = _DEADLINE.search(line.text) and not said[line] and 0 <= (span.start - today.start).days <= AHEAD
+        if span.days == 1 and (heard or unread):
             clock = _TIME.search(given)
             start = span.start.replace(tzinfo=shown.zone or line.at.tzinfo)
             if clock:

@@ -284,7 +284,9 @@ def foreign_word(view: View) -> str | None:
     people = view.shown.people | _names_in(view) | frozenset(one.plain for one in view.names)
     about = view.claim.about
     lines = [line.text for line in view.shown.lines if line.own]
-    known = [re.sub(r"\([^()]*\)", " ", text) for text in view.shown.known] if view.critical else []
+    told = any(view.quoted.has(one.plain) for one in words(view.claim.value or "") if len(one.plain) > 2)
+    recalled = view.shown.known if view.critical and not told else ()
+    known = [re.sub(r"\([^()]*\)", " ", text) for text in recalled]
     for one in [*view.keywords, *view.names]:
         if _is_about(one, about) or kin(one.plain) is not None:
             continue
@@ -314,6 +316,7 @@ def _foreign(subject: Subject | None, clause: str, about: str, view: View) -> bo
             return False
         return (
             subject.kind == "name"
+            and not _helps(subject)
             and not _mentions(view.content, subject)
             and subject.word in view.shown.people | _speaking(view)
         )

@@ -6,8 +6,9 @@ shorter one, and the old one goes into the history. Meaning is never enough by i
 values, numbers, names, dates, subjects or polarity stay apart however close their vectors are ("allergic to peanuts"
 and "allergic to penicillin" are near neighbours and must not be merged).
 
-Order of the questions: is it from outside (then it only waits) · is it the same thing · does it close or replace the
-one value of its attribute · does it say that something changed · does it contradict · otherwise it is new.
+Order of the questions: is it from outside (then it only waits) · is it the same thing · does it take the place of what
+a model names · does it close or replace the one value of its attribute · does it say that something changed · does
+it contradict · otherwise it is new.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from datetime import datetime
 
 from tenuto.ingest.candidate import Candidate, negative, normal, numbers
 from tenuto.ingest.reconcile.changed import already_so, came_true, ends_nothing, same_activity
-from tenuto.ingest.reconcile.retire import Known, mentions_words, replaced_by
+from tenuto.ingest.reconcile.retire import Known, mentions_words, named_by, replaced_by
 from tenuto.ingest.reconcile.same_statement import agree, fuller, meaning_words, says_the_same, subject_of, undated
 from tenuto.ingest.reconcile.versions import (
     as_history,
@@ -76,8 +77,13 @@ def reconcile(
     current = [one for one in mine if one.memory.status in RECALLED]
     if candidate.status is Status.CANDIDATE:
         return _from_outside(candidate, mine, id, now)
-    if same := _same(candidate, current, calibration):
-        return _again(candidate, same, now, calibration, policy)
+    named = named_by(candidate, current)
+    same = _same(candidate, current, calibration)
+    if same is not None and not _reworded(candidate, same, named):
+        again = _again(candidate, same, now, calibration, policy)
+        return again if named is None or named is same else _without(named, again, now)
+    if named is not None and (decision := _replaces(candidate, named, current, id, now)):
+        return decision
     if waiting := _same(candidate, [one for one in mine if one.memory.status is Status.CANDIDATE], calibration):
         return _vouched(candidate, waiting, now, policy)
     if candidate.negated and candidate.attribute is not None:
@@ -232,6 +238,30 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
             reworded=True,
         )
     return _supersede(candidate, [holder], id, now)
+
+
+def _replaces(candidate: Candidate, named: Known, current: Sequence[Known], id: str, now: datetime) -> Decision | None:
+    """What a model names as replaced goes, and with it what holds the candidate's only place."""
+    holder = next((one for one in current if candidate.single and one.memory.slot == candidate.slot), None)
+    if holder is None or holder.memory.id == named.memory.id:
+        return _supersede(candidate, [named], id, now)
+    if candidate.at < asserted_at(holder.memory) or candidate.ends:
+        return None
+    return _supersede(candidate, [named, holder], id, now)
+
+
+def _without(named: Known, decision: Decision, now: datetime) -> Decision:
+    """A decision that also retires what was named as replaced."""
+    if decision.subject is None or not decision.put:
+        return decision
+    return replace(decision, put=(superseded(named.memory, by=decision.subject, now=now), *decision.put))
+
+
+def _reworded(candidate: Candidate, same: Known, named: Known | None) -> bool:
+    """Whether a model names the very memory that the candidate seems to repeat, and says something else."""
+    if named is not same:
+        return False
+    return normal(undated(candidate.content)) != normal(undated(same.memory.content))
 
 
 def _swapped(candidate: Candidate, current: Sequence[Known]) -> Known | None:

@@ -56,6 +56,55 @@ def replaced_by(candidate: Candidate, current: Sequence[Known], calibration: Cal
     return sorted(near, key=lambda one: -one.similarity)[:1]
 
 
+NAMED = 0.75
+"""Share of a model's words for what is replaced that a memory holds."""
+WHOLE = 0.6
+"""Share of a memory's words that name it, where it is about somebody else than what replaces it."""
+
+
+def named_by(candidate: Candidate, current: Sequence[Known]) -> Known | None:
+    """The memory that a model names as replaced: the one that holds its words, and most of whose words they are.
+
+    What is pinned or firm gives way only to a statement of the same kind, and what holds now never to a plan.
+    """
+    wanted = meaning_words(candidate.replaces or "")
+    if not wanted:
+        return None
+    best: tuple[bool, float, Known] | None = None
+    for one in current:
+        memory = one.memory
+        if asserted_at(memory) >= candidate.at or memory.metadata.get("ends") or not _gives_way(candidate, memory):
+            continue
+        said, value = meaning_words(memory.content), meaning_words(memory.value or "")
+        named = wanted & (said | value)
+        if len(named) < NAMED * len(wanted):
+            continue
+        whole = max(len(named) / max(1, len(said)), len(named & value) / max(1, len(value)) if value else 0.0)
+        own = subject_of(memory) == candidate.subject
+        if not own and whole < WHOLE:
+            continue
+        rank = (own, whole, one)
+        if best is None or rank[:2] > best[:2]:
+            best = rank
+    return best[2] if best is not None else None
+
+
+def _gives_way(candidate: Candidate, memory: Memory) -> bool:
+    if memory.kind in (Kind.CONTRADICTION, Kind.BOUNDARY, Kind.STYLE_ADJUSTMENT):
+        return False
+    planned = (candidate.attribute or "").startswith("planned_")
+    if planned and _group(memory.attribute) in _FIRM_GROUPS and not (memory.attribute or "").startswith("planned_"):
+        return False
+    alike = _group(memory.attribute) == _group(candidate.attribute)
+    return alike or not (memory.pinned or _group(memory.attribute) in _FIRM_GROUPS)
+
+
+def _group(attribute: str | None) -> str:
+    """Attributes that one statement may end for another: a partner for being single, an employer for a job."""
+    base = (attribute or "").removeprefix("planned_").partition("_")[0]
+    return {"employer": "job", "relationship": "relation", "blood": "blood_type"}.get(base, base)
+
+
 _COMMON = frozenset(stem for word in ordered("common_words") for stem in (*stems(word), *meaning_words(word)))
 """Words that say nothing about what a statement is about."""
 _DOING = re.compile(
@@ -72,6 +121,9 @@ FIRM = (
     "manager", "mother", "mom", "mum", "father", "dad", "son", "daughter", "family",
 )  # fmt: skip
 """Attributes that only their own rule, or a change that names the old value, may retire; never likeness alone."""
+
+
+_FIRM_GROUPS = frozenset(_group(name) for name in FIRM)
 
 
 def _firm(candidate: Candidate, memory: Memory) -> bool:
