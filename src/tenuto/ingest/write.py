@@ -18,7 +18,8 @@ from tenuto.deps import Deps
 from tenuto.ingest import quarantine
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.neighbours import Nearby
-from tenuto.ingest.reconcile.decide import OPPOSITE, Decision, reconcile
+from tenuto.ingest.reconcile.decide import Decision, reconcile
+from tenuto.ingest.reconcile.opposed import OPPOSITE
 from tenuto.ingest.reconcile.retire import Known
 from tenuto.language.echoes import echoes
 from tenuto.language.mentions import SELF

@@ -21,10 +21,11 @@ from tenuto.ingest.candidate import Candidate, stems
 from tenuto.ingest.extract.answers import SCHEMA, Parsed, Refused, Unusable, parse
 from tenuto.ingest.extract.claims import Line, Shown, quote_of
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Finished, Unkept, capped
-from tenuto.ingest.extract.proposals import Passed, finished, memory, todo
+from tenuto.ingest.extract.proposals import Passed, memory
+from tenuto.ingest.extract.proposed_todos import finished, todo
 from tenuto.ingest.extract.propositions import ASKED
 from tenuto.language.detect import language_of
-from tenuto.language.mentions import Mention
+from tenuto.language.mentions import SELF, Mention
 from tenuto.language.render import word
 from tenuto.language.support import name_words
 from tenuto.language.todos import Draft
@@ -46,7 +47,9 @@ TURNS = 6
 KNOWN = 80
 """Known facts that a model sees."""
 SURE = 0.8
-"""From this confidence on a life-critical thing that only the reader saw stays."""
+"""From this confidence on a life-critical or firm thing that only the reader saw stays."""
+FIRM = ("name", "age", "home", "employer", "job", "blood_type")
+"""What the reader reads surely enough of the user to keep it beside a model's silence."""
 _WORD = re.compile(r"[^\W\d_]{2,}|\d")
 SPENT = "model_spent"
 
@@ -244,8 +247,9 @@ def joined(read: Extraction, proposed: Extraction, persona: str | None) -> Extra
     """What the reader found and what the model says, each thing once.
 
     Wishes, rules and what was asked to be remembered are the reader's alone. For the rest the model's word stands, also
-    where it is that there is nothing to note; what only the reader saw stays where it is life-critical, as unconfirmed.
-    Where all that the model proposed was refused, the reader's result stands.
+    where it is that there is nothing to note; what only the reader saw stays where it is life-critical, as unconfirmed,
+    or one of the few things about the user that it reads surely (``FIRM``): a weak model leaves much out. Where all that
+    the model proposed was refused, the reader's result stands.
     """
     if any(wish.wish is Wish.DO_NOT_SAVE and not wish.previous for wish in read.wishes):
         return read
@@ -278,14 +282,10 @@ def _beside(one: Candidate, extra: Sequence[Candidate]) -> Candidate | None:
     """What the reader found as it stands beside the model's notes; ``None`` where it gives way."""
     if one.rule == "taught" or one.should_do:
         return one
-    if (
-        one.pin is None
-        or one.confidence < SURE
-        or one.attribute == "name"
-        or any(_covers(other, one) for other in extra)
-    ):
+    firm = one.attribute in FIRM and one.subject == SELF and not one.ends
+    if one.confidence < SURE or not (firm or one.pin is not None) or any(_covers(other, one) for other in extra):
         return None
-    if "certainty" in one.metadata or one.ends:
+    if firm or one.ends or "certainty" in one.metadata:
         return one
     unsure = f"{one.content} ({word('unconfirmed', language_of(one.content))})"
     return replace(one, content=unsure, metadata={**one.metadata, "certainty": "unconfirmed"})

@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tenuto.ingest.candidate import Candidate, negative, normal, numbers
+from tenuto.ingest.candidate import Candidate, normal, numbers
 from tenuto.ingest.reconcile.changed import already_so, came_true, ends_nothing, same_activity
+from tenuto.ingest.reconcile.opposed import denied, opposed
 from tenuto.ingest.reconcile.retire import Known, mentions_words, named_by, replaced_by
 from tenuto.ingest.reconcile.same_statement import agree, fuller, meaning_words, says_the_same, subject_of, undated
 from tenuto.ingest.reconcile.versions import (
@@ -36,16 +37,12 @@ from tenuto.records.memory import (
     RECALLED,
     TRUST_ORDER,
     Evidence,
-    Kind,
     Memory,
     Status,
     Trust,
     Version,
 )
 from tenuto.records.operations import Act, WriteResult
-from tenuto.text.words import tokens
-
-OPPOSITE = {"like": "dislike", "dislike": "like"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +100,7 @@ def reconcile(
         return _supersede(candidate, replaced, id, now)
     if ends_nothing(candidate):
         return Decision(result=_result(Act.REJECTED, candidate, None, "an end of what nobody said"))
-    if other := _opposed(candidate, current, calibration):
+    if other := opposed(candidate, current, calibration):
         return _contradict(candidate, other, id, spare_id, now)
     return _insert(candidate, id, now, "nothing like it was known")
 
@@ -268,7 +265,7 @@ def _swapped(candidate: Candidate, current: Sequence[Known]) -> Known | None:
     """The medicine that another one took the place of, where it is not named: the only one that this person takes."""
     if not candidate.change or candidate.ends or not _is_medicine(candidate.attribute):
         return None
-    theirs = [one for one in current if subject_of(one.memory) == candidate.subject and not _denied(one.memory)]
+    theirs = [one for one in current if subject_of(one.memory) == candidate.subject and not denied(one.memory)]
     taken = [one for one in theirs if _is_medicine(one.memory.attribute) and asserted_at(one.memory) <= candidate.at]
     others = [one for one in taken if one.memory.attribute != candidate.attribute]
     return others[0] if len(others) == 1 else None
@@ -341,37 +338,6 @@ def _moved(candidate: Candidate, current: Sequence[Known], id: str, now: datetim
 
 
 # --- does it contradict? ----------------------------------------------------------------------------------------------
-
-
-def _opposed(candidate: Candidate, current: Sequence[Known], calibration: Calibration) -> Known | None:
-    for one in sorted(current, key=lambda known: -known.similarity):
-        memory = one.memory
-        if subject_of(memory) != candidate.subject or memory.kind is Kind.CONTRADICTION:
-            continue
-        if candidate.attribute and candidate.value and memory.value and agree(candidate.value, memory.value):
-            flipped = memory.attribute == OPPOSITE.get(candidate.attribute)
-            denied = memory.attribute == candidate.attribute and _denies(candidate) != _denied(memory)
-            if flipped or denied:
-                return one
-        if candidate.attribute is not None or memory.attribute is not None or one.similarity < calibration.upgrade:
-            continue
-        opposite = negative(candidate.content) != negative(memory.content)
-        if opposite and _shared(candidate.content, memory.content) >= 0.6:
-            return one
-    return None
-
-
-def _denies(candidate: Candidate) -> bool:
-    return candidate.negated or candidate.ends
-
-
-def _denied(memory: Memory) -> bool:
-    return bool(memory.metadata.get("ends") or memory.metadata.get("negated"))
-
-
-def _shared(one: str, other: str) -> float:
-    a, b = set(tokens(undated(one))), set(tokens(undated(other)))
-    return len(a & b) / max(1, min(len(a), len(b)))
 
 
 def _contradict(candidate: Candidate, other: Known, id: str, spare_id: str, now: datetime) -> Decision:
