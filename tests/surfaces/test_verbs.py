@@ -82,7 +82,7 @@ BODIES = {
     "merges": bodies.FindMerges, "forget": bodies.Forget, "pin": bodies.Pin, "allow": bodies.Use, "merge": bodies.Merge,
     "decide_merge": bodies.Decision, "close_session": bodies.CloseSession, "summarise": bodies.Summarise,
     "outreach": bodies.OutreachChange, "set_retention": bodies.Retention, "purge": bodies.Trial,
-    "curate": bodies.Trial, "undo": bodies.Undo, "record_outcome": bodies.OutcomeTried,
+    "curate": bodies.Trial, "seed": bodies.Seed, "undo": bodies.Undo, "record_outcome": bodies.OutcomeTried,
 }  # fmt: skip
 """What a request carries for each verb. What the path names (an id) is no field of it."""
 
@@ -153,7 +153,7 @@ ARGUMENTS: dict[str, Any] = {
     "channel": "email", "address": "a@example.org", "code": "1", "merge_id": "x", "definition": "trip", "track": "t",
     "skill": "s", "success": True, "name": "n", "envelope": Envelope(channel="email", address="a@b.c", text="x"),
     "user": "ana", "provider": "openai", "key": "k", "value": 1, "content": {}, "state": "s", "operations": [],
-    "deliver": None, "digest": "d", "source": "mail", "since": None, "session_id": "s",
+    "deliver": None, "digest": "d", "profile": {"name": "Ana"}, "source": "mail", "since": None, "session_id": "s",
 }  # fmt: skip
 """Something for every parameter that has no default."""
 

@@ -32,7 +32,7 @@ from tenuto.lifecycle.purge import PurgeReport
 from tenuto.lifecycle.rebuild import make_anew
 from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
-from tenuto.memories import change, listing
+from tenuto.memories import change, listing, seeding
 from tenuto.memories import remember as verbs
 from tenuto.memories.listing import EntityCard
 from tenuto.memories.remember import Remembered
@@ -60,6 +60,7 @@ from tenuto.transfer.export import export
 from tenuto.transfer.files import Progress, estimate_file, find_import, import_file, imports
 from tenuto.transfer.report import Estimate
 from tenuto.transfer.restore import is_export, restore
+from tenuto.transfer.seed import SeedReport, read_profile, statements
 from tenuto.transfer.vouching import vouch
 from tenuto.workflow.advance import begin
 from tenuto.workflow.definition import Definition
@@ -365,12 +366,25 @@ class UserMemory:
         trust: Trust = Trust.USER_STATED,
         source: str = "direct",
         message: str | None = None,
+        domain: str | None = None,
+        sensitivity: str | None = None,
+        time_scope: str | None = None,
+        epistemic: str | None = None,
+        valence: float | None = None,
+        arousal: float | None = None,
+        salience: float | None = None,
+        retrieval_conditions: str | None = None,
+        do_not_use_when: str | None = None,
     ) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something.
 
         ``pin`` keeps it in every context (``True``, or a kind of pin), of one ``session`` if that is given.
         ``private`` keeps it for this persona. ``proactive_use``: yes, only_when_relevant or no. ``should_do`` and
-        ``should_not_do`` tell the model how to behave. ``message`` is where it was said: the evidence.
+        ``should_not_do`` tell the model how to behave. ``message`` is where it was said: the evidence. ``domain`` says
+        whom it is about: profile, people, project, agent (the persona), relational (both), evidence. What the rest
+        says by hand (``sensitivity`` low, medium, high; ``time_scope``; ``epistemic``; ``valence`` -1 to 1; ``arousal``
+        and ``salience`` 0 to 1) is kept as given. With ``retrieval_conditions`` it is used only where the message is
+        about that, and with ``do_not_use_when`` never where it is.
 
         >>> ana.remember("Allergic to penicillin", pin=True)
         """
@@ -390,7 +404,25 @@ class UserMemory:
             trust=trust,
             source=source,
             message=message,
+            domain=domain,
+            sensitivity=sensitivity,
+            time_scope=time_scope,
+            epistemic=epistemic,
+            valence=valence,
+            arousal=arousal,
+            salience=salience,
+            retrieval_conditions=retrieval_conditions,
+            do_not_use_when=do_not_use_when,
         )
+
+    def seed(self, profile: Mapping[str, Any] | str | os.PathLike[str]) -> SeedReport:
+        """Keep what is known before the first word: a profile, or a file with one (YAML, TOML or JSON).
+
+        Loading it again changes nothing. Sections: name, facts, people, preferences, projects, rules, pins.
+
+        >>> store.user("ana").seed({"name": "Ana Souza", "rules": ["Answer in Portuguese"]})
+        """
+        return seeding.seed(self._deps, self._scope, statements(read_profile(profile)))
 
     def memories(
         self,
@@ -403,8 +435,16 @@ class UserMemory:
         pinned: bool | None = None,
         persona: str | None = None,
         limit: int | None = None,
+        sensitivity: str | None = None,
+        time_scope: str | None = None,
+        epistemic: str | None = None,
+        valence: tuple[float, float] | None = None,
+        arousal: tuple[float, float] | None = None,
+        salience: tuple[float, float] | None = None,
     ) -> list[Memory]:
         """What is known, newest first: what recall reads, or with ``status`` (``"*"`` for all) something else.
+
+        ``valence``, ``arousal`` and ``salience`` take two numbers, from and to.
 
         >>> ana.memories(entity="person:john", pinned=True)
         """
@@ -419,6 +459,12 @@ class UserMemory:
             pinned=pinned,
             persona=persona,
             limit=limit,
+            sensitivity=sensitivity,
+            time_scope=time_scope,
+            epistemic=epistemic,
+            valence=valence,
+            arousal=arousal,
+            salience=salience,
         )
 
     def memory(self, id: str) -> Memory:
@@ -467,6 +513,14 @@ class UserMemory:
         happens_at: datetime | UnsetType | None = UNSET,
         kind: str | UnsetType = UNSET,
         retrieval_keywords: Iterable[str] | UnsetType = UNSET,
+        sensitivity: str | UnsetType = UNSET,
+        time_scope: str | UnsetType = UNSET,
+        epistemic: str | UnsetType = UNSET,
+        valence: float | UnsetType = UNSET,
+        arousal: float | UnsetType = UNSET,
+        salience: float | UnsetType = UNSET,
+        retrieval_conditions: str | UnsetType | None = UNSET,
+        do_not_use_when: str | UnsetType | None = UNSET,
     ) -> Memory:
         """Correct a memory; the old wording stays in its history. What is not given stays; ``None`` takes it away.
 
@@ -483,6 +537,14 @@ class UserMemory:
             "happens_at": happens_at,
             "kind": kind,
             "retrieval_keywords": retrieval_keywords,
+            "sensitivity": sensitivity,
+            "time_scope": time_scope,
+            "epistemic": epistemic,
+            "valence": valence,
+            "arousal": arousal,
+            "salience": salience,
+            "retrieval_conditions": retrieval_conditions,
+            "do_not_use_when": do_not_use_when,
         }
         changes = {name: value for name, value in given.items() if value is not UNSET}
         return change.edit(self._deps, self._scope, id, **changes)

@@ -17,6 +17,7 @@ from tenuto.ingest.memory_moves import forget_memory, set_proactive
 from tenuto.ingest.reconcile.versions import superseded
 from tenuto.ingest.write import Writing
 from tenuto.lifecycle.named_session import pin_session
+from tenuto.memories.describe import EDITABLE, described
 from tenuto.memories.remember import kind_of, make_room, pin_kind, proactive_use_of, vector_of
 from tenuto.ports import Reader, Where
 from tenuto.recall.entry import embedding_text
@@ -110,7 +111,7 @@ def _slot(memory: Memory) -> str:
 
 def edit(deps: Deps, scope: Scope, id: str, **changes: Any) -> Memory:
     """Correct a memory by hand: content, importance, proactive_use, should_do, should_not_do, valid_to, happens_at,
-    kind.
+    kind, retrieval_keywords, and what :mod:`tenuto.memories.describe` checks.
     """
     allowed = {
         "content",
@@ -123,6 +124,7 @@ def edit(deps: Deps, scope: Scope, id: str, **changes: Any) -> Memory:
         "happens_at",
         "kind",
         "retrieval_keywords",
+        *EDITABLE,
     }
     if unknown := set(changes) - allowed:
         raise InputError(
@@ -169,7 +171,8 @@ def _checked(deps: Deps, changes: dict[str, Any]) -> dict[str, Any]:
             found[name] = clean.moment(found[name], what=name)
     if "retrieval_keywords" in found:
         found["retrieval_keywords"] = tuple(str(word) for word in found["retrieval_keywords"])[:32]
-    return found
+    by_hand = {name: found.pop(name) for name in EDITABLE if name in found}
+    return found | described(deps.policy.limits, by_hand)
 
 
 def confirm(deps: Deps, scope: Scope, id: str) -> Memory:

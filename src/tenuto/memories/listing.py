@@ -11,6 +11,7 @@ from tenuto.deps import Deps
 from tenuto.errors import Conflict, InputError, NotFound
 from tenuto.ingest import entity_registry, write_todos
 from tenuto.ingest.write import Writing
+from tenuto.memories.describe import like
 from tenuto.ports import Where
 from tenuto.records.base import evolve
 from tenuto.records.memory import (
@@ -85,6 +86,7 @@ def memories(
     pinned: bool | None = None,
     persona: str | None = None,
     limit: int | None = None,
+    **felt: Any,
 ) -> list[Memory]:
     """Memories that this handle may see, newest first; without ``status`` those that recall reads."""
     where = _persona(scope, persona, shared=True)
@@ -103,8 +105,11 @@ def memories(
         where.append(Where("pinned", "=", clean.flag(pinned, what="pinned")))
     if entity is not None:
         where.append(Where("entities", "has", entity))
+    asked = {name: value for name, value in felt.items() if value is not None}
+    most = _limit(limit)
     with deps.store.reading(scope.user) as reader:
-        return reader.find(Memory, *where, order="-created_at", limit=_limit(limit))
+        found = reader.find(Memory, *where, order="-created_at", limit=None if asked else most)
+    return like(found, **asked)[:most] if asked else found
 
 
 def todos(

@@ -25,6 +25,7 @@ from tenuto.language.affect import affect
 from tenuto.language.lexicon import lexicons
 from tenuto.language.mentions import SELF, Mention, Registry
 from tenuto.lifecycle.named_session import pin_session
+from tenuto.memories.describe import described
 from tenuto.ports import Reader, Vectors, Where
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
@@ -80,12 +81,18 @@ def remember(
     trust: Trust = Trust.USER_STATED,
     source: str = "direct",
     message: str | None = None,
+    **by_hand: Any,
 ) -> Remembered:
     """Keep one thing that the caller states.
 
     ``pin`` takes ``True`` or one of the pin kinds; ``session`` scopes the pin. ``message`` is where it was said, by our
-    id or the caller's own: it becomes the evidence.
+    id or the caller's own: it becomes the evidence. ``by_hand`` is what :mod:`tenuto.memories.describe` checks.
     """
+    said_of_it = described(deps.policy.limits, {name: value for name, value in by_hand.items() if value is not None})
+    if "importance" in said_of_it:
+        if importance is not None:
+            raise InputError("Give 'importance' or 'salience', not both: they are one number.", code="salience_invalid")
+        importance = said_of_it.pop("importance")
     content = clean.text(text, deps.policy.limits)
     moment = deps.clock() if at is None else clean.moment(at)
     if private and scope.persona is None:
@@ -98,6 +105,7 @@ def remember(
         said = _said(reader, message) if message is not None else None
         session = pin_session(reader, scope.persona, session)
     candidate, named = _stated(deps, scope, content, moment, registry, kind, pinned, session)
+    candidate = _about(candidate, said_of_it.pop("domain", None))
     candidate = _with(candidate, importance, private, scope, proactive_use, should_do, trust, source)
     if said is not None:
         candidate = replace(candidate, message_id=said.id, session_id=said.session_id)
@@ -108,7 +116,7 @@ def remember(
         if memory is None:
             raise Conflict(f"It was not kept: {result.reason}.", code="not_kept")
         if trust not in SECOND_HAND:
-            memory = _by_hand(writing, memory, pinned, session, should_not_do, importance)
+            memory = _by_hand(writing, memory, pinned, session, should_not_do, importance, said_of_it)
         if pinned is not None and memory.pinned:
             make_room(writing, memory)
         note(writing, named, frozenset(), Trust.EXTERNAL if trust in SECOND_HAND else trust)
@@ -180,6 +188,15 @@ def _stated(
     return candidate, found.mentions
 
 
+def _about(candidate: Candidate, domain: Domain | None) -> Candidate:
+    """The candidate in the domain that the caller names; what is not about a person has no attribute of one."""
+    if domain is None or domain is candidate.domain:
+        return candidate
+    if domain in (Domain.PROFILE, Domain.PEOPLE):
+        return replace(candidate, domain=domain)
+    return replace(candidate, domain=domain, subject=SELF, attribute=None, value=None, single=False, label=None)
+
+
 def _with(
     candidate: Candidate,
     importance: float | None,
@@ -213,9 +230,10 @@ def _by_hand(
     session: str | None,
     should_not_do: str | None,
     importance: float | None,
+    said_of_it: dict[str, Any],
 ) -> Memory:
     """What only a direct call may set."""
-    changed: dict[str, Any] = {}
+    changed: dict[str, Any] = dict(said_of_it)
     if pin is not None and memory.status is not Status.CANDIDATE:
         changed |= {
             "pinned": True,

@@ -5,7 +5,8 @@ with what each line rests on. In order: the persona (its own or what all share),
 for a confirmation), the status and the validity in time (what was superseded answers only questions about the past),
 retention, and the person's wishes: what was forgotten never passes, nor does the message that speaks a wish; what is
 not to be brought up passes when the question names it, and a life-critical thing also when the message is about food,
-medicine, health or whom it is about. Then it is marked, so that nobody raises it.
+medicine, health or whom it is about. Then it is marked, so that nobody raises it. A memory with conditions of its own
+(``retrieval_conditions``, ``do_not_use_when``) passes only where a message was said and they let it.
 
 Only what passed can be shown: renderers and hits take :class:`Admitted` values, and only :class:`Gate` makes those.
 What would break it: a text that does not know what it rests on. Such lines do not pass.
@@ -20,6 +21,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from tenuto.language.conditions import meets
 from tenuto.language.topics import about_care, kin_stems, mentions
 from tenuto.lifecycle import retention, told
 from tenuto.recall.entry import Indexed
@@ -177,6 +179,8 @@ class Gate:
         verdict = _valid(record, self.asked)
         if self._rules is not None and not retention.keeps_memory(record, self.asked.now, self._rules):
             return Verdict(False, "its time is over")
+        if verdict.passed and (record.retrieval_conditions or record.do_not_use_when) and not self.asked.owner:
+            verdict = self._conditions(record, verdict)
         if not verdict.passed or not self.holds:
             return verdict
         held = self.memory_held(record)
@@ -184,6 +188,19 @@ class Gate:
             return Verdict(True, "life-critical, and the message is about it", DO_NOT_RAISE)
         near = record.id in self._near or (cosine is not None and cosine >= self.asked.anchor)
         return self._wished(held, verdict, near)
+
+    def _conditions(self, record: Memory, usual: Verdict) -> Verdict:
+        """Whether the message is one that the memory was kept for. Unasked there is none, so it does not pass."""
+        text = self.asked.text
+        if not text:
+            return Verdict(False, "has conditions, and nothing was said yet")
+        if record.do_not_use_when and meets(record.do_not_use_when, text):
+            return Verdict(False, f"not to be used when: {record.do_not_use_when}")
+        if not record.retrieval_conditions:
+            return Verdict(True, f"{usual.rule}, and not when: {record.do_not_use_when}", usual.mark)
+        if not meets(record.retrieval_conditions, text):
+            return Verdict(False, f"only when: {record.retrieval_conditions}")
+        return Verdict(True, f"{usual.rule}, as its condition is met: {record.retrieval_conditions}", usual.mark)
 
     def memory_held(self, record: Memory) -> Held | None:
         """Why a memory is held back, if it is."""
@@ -290,6 +307,8 @@ class Gate:
             return False
         if self.asked.owner:
             return True
+        if memory.retrieval_conditions or memory.do_not_use_when:
+            return False
         return _valid(memory, self.asked).passed and (not self.holds or self.memory_held(memory) is None)
 
     def _source_held(self, messages: Iterable[str], text: str) -> Held | None:

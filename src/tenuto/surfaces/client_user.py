@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
@@ -32,6 +33,7 @@ from tenuto.records.recall import Hit, Recalled
 from tenuto.surfaces.client_accounts import Accounts
 from tenuto.surfaces.client_link import Whole, error_of, part, plain
 from tenuto.surfaces.client_work import Work
+from tenuto.transfer.seed import SeedReport, read_profile
 
 
 class RemoteUser(Accounts, Work):
@@ -135,14 +137,29 @@ class RemoteUser(Accounts, Work):
         at: datetime | None = None,
         source: str = "direct",
         message: str | None = None,
+        domain: str | None = None,
+        sensitivity: str | None = None,
+        time_scope: str | None = None,
+        epistemic: str | None = None,
+        valence: float | None = None,
+        arousal: float | None = None,
+        salience: float | None = None,
+        retrieval_conditions: str | None = None,
+        do_not_use_when: str | None = None,
     ) -> Remembered:
         """Keep one thing for good; says whether it was new, the same, fuller, or replaces something."""
         body = {
             "text": text, "pin": pin, "session": session, "kind": kind, "importance": importance, "private": private,
             "proactive_use": proactive_use, "should_do": should_do, "should_not_do": should_not_do, "at": at,
-            "source": source, "message": message,
+            "source": source, "message": message, "domain": domain, "sensitivity": sensitivity,
+            "time_scope": time_scope, "epistemic": epistemic, "valence": valence, "arousal": arousal,
+            "salience": salience, "retrieval_conditions": retrieval_conditions, "do_not_use_when": do_not_use_when,
         }  # fmt: skip
         return self._write("POST", "memories", Remembered, body)
+
+    def seed(self, profile: Mapping[str, Any] | str | os.PathLike[str]) -> SeedReport:
+        """Keep what is known before the first word: a profile, or a file here with one (YAML, TOML or JSON)."""
+        return self._write("POST", "seed", SeedReport, Whole(profile=dict(read_profile(profile))))
 
     def memories(
         self,
@@ -155,11 +172,19 @@ class RemoteUser(Accounts, Work):
         pinned: bool | None = None,
         persona: str | None = None,
         limit: int | None = None,
+        sensitivity: str | None = None,
+        time_scope: str | None = None,
+        epistemic: str | None = None,
+        valence: tuple[float, float] | None = None,
+        arousal: tuple[float, float] | None = None,
+        salience: tuple[float, float] | None = None,
     ) -> list[Memory]:
         """What is known, newest first."""
         body = {
             "status": status, "kind": kind, "domain": domain, "attribute": attribute, "entity": entity,
-            "pinned": pinned, "persona": persona, "limit": limit,
+            "pinned": pinned, "persona": persona, "limit": limit, "sensitivity": sensitivity,
+            "time_scope": time_scope, "epistemic": epistemic, "valence": valence, "arousal": arousal,
+            "salience": salience,
         }  # fmt: skip
         return msgspec.convert(self._ask("POST", "memories/find", body), list[Memory])
 
@@ -193,12 +218,22 @@ class RemoteUser(Accounts, Work):
         happens_at: datetime | UnsetType | None = UNSET,
         kind: str | UnsetType = UNSET,
         retrieval_keywords: Iterable[str] | UnsetType = UNSET,
+        sensitivity: str | UnsetType = UNSET,
+        time_scope: str | UnsetType = UNSET,
+        epistemic: str | UnsetType = UNSET,
+        valence: float | UnsetType = UNSET,
+        arousal: float | UnsetType = UNSET,
+        salience: float | UnsetType = UNSET,
+        retrieval_conditions: str | UnsetType | None = UNSET,
+        do_not_use_when: str | UnsetType | None = UNSET,
     ) -> Memory:
         """Correct a memory; the old wording stays in its history."""
         given = {
             "content": content, "importance": importance, "proactive_use": proactive_use, "should_do": should_do,
             "should_not_do": should_not_do, "valid_from": valid_from, "valid_to": valid_to, "happens_at": happens_at,
-            "kind": kind, "retrieval_keywords": retrieval_keywords,
+            "kind": kind, "retrieval_keywords": retrieval_keywords, "sensitivity": sensitivity,
+            "time_scope": time_scope, "epistemic": epistemic, "valence": valence, "arousal": arousal,
+            "salience": salience, "retrieval_conditions": retrieval_conditions, "do_not_use_when": do_not_use_when,
         }  # fmt: skip
         changes = Whole({name: value for name, value in given.items() if value is not UNSET})
         return self._write("PATCH", f"memories/{part(id)}", Memory, changes)

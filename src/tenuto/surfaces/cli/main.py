@@ -56,6 +56,7 @@ SECTIONS = {
         "outreach": "time:outreach",
     },
     "Bring in, take out": {
+        "seed": "memories:seed",
         "import": "transfer:import_",
         "export": "transfer:export",
         "identities": "identity:identities",

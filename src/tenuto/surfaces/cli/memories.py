@@ -1,4 +1,4 @@
-"""``tenuto remember | memories | confirm | pin | edit | allow | forget``."""
+"""``tenuto remember | seed | memories | confirm | pin | edit | allow | forget``."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ USES = ("yes", "only_when_relevant", "no")
 @click.option("--at", metavar="TIME", help="Since when it is known: 2026-03-01, yesterday, 30d. [default: now]")
 @click.option("--source", default="direct", show_default=True, help="What brought it in.")
 @click.option("--message", metavar="ID", help="The message that it was said in: the evidence.")
+@click.option("--domain", help="profile, people, project, agent, relational or evidence.")
+@click.option("--sensitivity", type=click.Choice(("low", "medium", "high")), help="How delicate it is.")
+@click.option("--time-scope", help="momentary, session, active_project, ongoing, historical or deprecated.")
+@click.option("--epistemic", help="explicit, inferred, co_created, assistant_reflection or system_generated.")
+@click.option("--valence", type=float, help="-1 (painful) to 1 (warm).")
+@click.option("--arousal", type=float, help="0 (calm) to 1 (intense).")
+@click.option("--salience", type=float, help="0 to 1: importance by another name.")
+@click.option("--retrieval-conditions", metavar="TEXT", help="Use it only where the message is about this.")
+@click.option("--do-not-use-when", metavar="TEXT", help="Never use it where the message is about this.")
 @click.pass_obj
 def remember(
     settings: Settings, /, text: str, user: str, persona: str | None, channel: str, at: str | None, **options: Any
@@ -44,6 +53,20 @@ def remember(
 
 
 @click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@for_user
+@click.pass_obj
+def seed(settings: Settings, file: str, user: str, persona: str | None, channel: str) -> None:
+    """Keep what is known before the first word: a profile as YAML, TOML or JSON. Again changes nothing.
+
+    Sections: name, facts, people (name, relation, facts), preferences, projects, rules, pins.
+    """
+    with settings.store() as store:
+        done = store.user(user, persona=persona, channel=channel).seed(file)
+    settings.show(done, lambda: click.echo(f"{len(done.kept)} kept, {done.known} known already"))
+
+
+@click.command()
 @of_user
 @click.option(
     "--status", help="candidate, confirmed, active, reinforced, revised, deprecated, forgotten, archived or '*'."
@@ -53,6 +76,12 @@ def remember(
 @click.option("--attribute", help="What is known, such as home or employer.")
 @click.option("--entity", metavar="ID", help="About whom or what, such as person:john.")
 @click.option("--pinned/--not-pinned", default=None, help="Only what is always in context, or only the rest.")
+@click.option("--sensitivity", type=click.Choice(("low", "medium", "high")), help="How delicate it is.")
+@click.option("--time-scope", help="momentary, session, active_project, ongoing, historical or deprecated.")
+@click.option("--epistemic", help="explicit, inferred, co_created, assistant_reflection or system_generated.")
+@click.option("--valence", nargs=2, type=float, default=None, metavar="FROM TO", help="-1 (painful) to 1 (warm).")
+@click.option("--arousal", nargs=2, type=float, default=None, metavar="FROM TO", help="0 (calm) to 1 (intense).")
+@click.option("--salience", nargs=2, type=float, default=None, metavar="FROM TO", help="0 to 1.")
 @click.option("-n", "--limit", default=50, show_default=True, help="Most memories.")
 @click.pass_obj
 def memories(settings: Settings, /, user: str, persona: str | None, **filters: Any) -> None:
@@ -120,6 +149,14 @@ def pin(
 @click.option("--happens-at", metavar="TIME", help="When it happens; '' takes it away.")
 @click.option("--kind", help="fact, preference, boundary, commitment …")
 @click.option("--retrieval-keywords", multiple=True, metavar="WORD", help="A word that finds it; may be repeated.")
+@click.option("--sensitivity", type=click.Choice(("low", "medium", "high")), help="How delicate it is.")
+@click.option("--time-scope", help="momentary, session, active_project, ongoing, historical or deprecated.")
+@click.option("--epistemic", help="explicit, inferred, co_created, assistant_reflection or system_generated.")
+@click.option("--valence", type=float, help="-1 (painful) to 1 (warm).")
+@click.option("--arousal", type=float, help="0 (calm) to 1 (intense).")
+@click.option("--salience", type=float, help="0 to 1: importance by another name.")
+@click.option("--retrieval-conditions", metavar="TEXT", help="Use it only where the message is about this.")
+@click.option("--do-not-use-when", metavar="TEXT", help="Never use it where the message is about this.")
 @click.pass_obj
 def edit(settings: Settings, /, memory_id: str, user: str, persona: str | None, **given: Any) -> None:
     """Correct a memory; the old wording stays in its history. What is not given stays."""
@@ -129,7 +166,7 @@ def edit(settings: Settings, /, memory_id: str, user: str, persona: str | None, 
     if "content" in changes:
         changes["content"] = read_text(changes["content"]).strip()
 
-    for name in ("should_do", "should_not_do"):
+    for name in ("should_do", "should_not_do", "retrieval_conditions", "do_not_use_when"):
         if name in changes:
             changes[name] = changes[name] or None
     with settings.existing() as store:

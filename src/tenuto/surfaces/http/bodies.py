@@ -23,6 +23,8 @@ Name = Annotated[str, Field(max_length=1024), AfterValidator(_without_nul)]
 Importance = Annotated[float, Field(allow_inf_nan=False, json_schema_extra={"minimum": 0, "maximum": 10})]
 Feeling = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, description="From -1 to 1.")]
 
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, description="From 0 to 1.")]
+
 
 class Body(BaseModel):
     """Unknown fields are errors: a typo never passes for a setting."""
@@ -211,6 +213,19 @@ class Remember(Body):
     at: AwareDatetime | None = None
     source: Name = "direct"
     message: Name | None = Field(None, description="Where it was said, by your id or ours: becomes the evidence.")
+    domain: Name | None = Field(None, examples=["relational"])
+    sensitivity: Literal["low", "medium", "high"] | None = None
+    time_scope: Name | None = Field(None, examples=["ongoing", "momentary"])
+    epistemic: Name | None = Field(None, examples=["explicit", "co_created"])
+    valence: Feeling | None = None
+    arousal: Share | None = None
+    salience: Share | None = Field(None, description="0 to 1: importance by another name.")
+    retrieval_conditions: str | None = Field(None, description="Used only where the message is about this.")
+    do_not_use_when: str | None = Field(None, description="Never used where the message is about this.")
+
+
+class Seed(Body):
+    profile: dict[str, Any] = Field(examples=[{"name": "Ana Souza", "rules": ["Answer in Portuguese"]}])
 
 
 class Given(Body):
@@ -229,6 +244,12 @@ class FindMemories(Given):
     pinned: bool | None = None
     persona: Name | None = None
     limit: int | None = Field(None, ge=1, le=10_000)
+    sensitivity: Literal["low", "medium", "high"] | None = None
+    time_scope: Name | None = None
+    epistemic: Name | None = None
+    valence: tuple[Feeling, Feeling] | None = Field(None, description="From and to.")
+    arousal: tuple[Share, Share] | None = Field(None, description="From and to.")
+    salience: tuple[Share, Share] | None = Field(None, description="From and to.")
 
 
 class FindTodos(Given):
@@ -251,7 +272,8 @@ class Edit(Given):
     """Only what was sent is changed. ``null`` takes a rule or a time away; elsewhere it changes nothing."""
 
     def given(self) -> dict[str, Any]:
-        free = ("should_do", "should_not_do", "valid_from", "valid_to", "happens_at")
+        free = ("should_do", "should_not_do", "valid_from", "valid_to", "happens_at", "retrieval_conditions",
+                "do_not_use_when")  # fmt: skip
         return {name: value for name, value in super().given().items() if value is not None or name in free}
 
     content: str | None = Field(None, min_length=1)
@@ -264,6 +286,14 @@ class Edit(Given):
     happens_at: AwareDatetime | None = None
     kind: str | None = None
     retrieval_keywords: list[str] | None = Field(None, max_length=32)
+    sensitivity: Literal["low", "medium", "high"] | None = None
+    time_scope: Name | None = None
+    epistemic: Name | None = None
+    valence: Feeling | None = None
+    arousal: Share | None = None
+    salience: Share | None = None
+    retrieval_conditions: str | None = None
+    do_not_use_when: str | None = None
 
 
 class Forget(Body):

@@ -11,6 +11,7 @@ from tenuto.records.memory import Entity, EntityMerge, Memory, Todo, Version
 from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.answers import answer, match
 from tenuto.surfaces.http.routing import Person, needs, router
+from tenuto.transfer.seed import SeedReport
 
 routes = router("/api/users/{user}", "memory")
 
@@ -19,6 +20,12 @@ routes = router("/api/users/{user}", "memory")
 def remember(person: Person, body: bodies.Remember) -> Response:
     """Keep one thing for good; says whether it was new, the same, fuller, or replaces something."""
     return answer(person.remember(**body.model_dump()), 201)
+
+
+@routes.post("/seed", status_code=201, response_model=SeedReport, **needs(Need.WRITE, repeatable=True))
+def seed(person: Person, body: bodies.Seed) -> Response:
+    """Keep what is known before the first word; loading the same profile again changes nothing."""
+    return answer(person.seed(body.profile), 201)
 
 
 @routes.post("/memories/find", response_model=list[Memory], **needs(Need.READ))
