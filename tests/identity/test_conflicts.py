@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tenuto.identity import conflicts
 from tenuto.records.conversation import SessionState
-from tenuto.records.memory import AgentState, Entity, Evidence, Status
+from tenuto.records.memory import AgentState, Entity, Evidence, Status, said_at
 from tenuto.testing.samples import memory, message
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -138,8 +138,12 @@ def test_a_slot_has_one_holder_and_the_loser_is_history(a, b) -> None:
     other = conflicts.evolve(b, id="mem_2")
     winner, loser = conflicts.settle_slot(a, other, START)
     assert conflicts.settle_slot(other, a, START) == (winner, loser)
-    assert (winner.updated_at, winner.id) > (
-        (a.updated_at, a.id) if winner.id == "mem_2" else (other.updated_at, other.id)
-    )
+    kept, beaten = (other, a) if winner.id == "mem_2" else (a, other)
+    assert (said_at(kept), kept.updated_at, kept.id) > (said_at(beaten), beaten.updated_at, beaten.id)
+    if loser.content != winner.content:
+        told = {one.content for one in winner.history}
+        assert winner.supersedes == loser.id if kept.supersedes is None else loser.content in told
+    if loser.valid_from is not None:
+        assert loser.valid_to >= loser.valid_from
     assert loser.slot is None and loser.status is Status.DEPRECATED and loser.superseded_by == winner.id
     assert loser.history[-1].content == loser.content

@@ -254,6 +254,36 @@ def test_what_was_said_through_an_address_goes_back_with_it(store: Tenuto) -> No
     assert [one.content for one in ana.messages()] == ["I live in Oslo", "From the telephone"]
 
 
+def test_what_was_said_last_holds_whenever_it_arrived(store: Tenuto, clock: FakeClock) -> None:
+    ana, other, post = store.identify("sms", "+390669812345"), store.identify("email", EMAIL), Postbox()
+    ana.remember("Lives in Oakland", at=NOW)
+    clock.advance(days=3)
+    other.remember("Lives in Paris", at=NOW - timedelta(days=7 * 365))
+    ana.observe("It's me.")
+    for user in (ana.id, other.id):
+        with store.deps.store.writing(user) as tx:
+            tx.put(*(evolve(one, slot="home", attribute="home") for one in tx.find(Memory)))
+    (conflict,) = planned(ana, post).conflicts
+    assert "“Lives in Oakland” would hold" in conflict
+    ana.merge_user(planned(ana, post))
+    (home,) = ana.memories(attribute="home")
+    assert home.content == "Lives in Oakland"
+    assert ana.history(home.id)[0].content == "Lives in Paris", "what was replaced is in the history"
+    (old,) = ana.memories(attribute="home", status="deprecated")
+    assert old.valid_from <= old.valid_to == home.valid_from
+
+
+def test_what_was_remembered_through_an_address_goes_back_with_it(store: Tenuto) -> None:
+    ana, other, post = two(store)
+    merged = ana.merge_user(planned(ana, post))
+    store.identify("email", EMAIL).remember("Collects stamps of Malta")
+    store.identify("sms", "+390669812345").remember("Rides a motorcycle")
+    ana.unmerge_user(merged.id)
+    there = {one.content for one in store.user(other.id).memories()}
+    here = {one.content for one in ana.memories()}
+    assert "Collects stamps of Malta" in there - here and "Rides a motorcycle" in here - there
+
+
 def test_nobody_is_erased_by_a_mistyped_id(store: Tenuto) -> None:
     with pytest.raises(NotFound):
         store.user("nobody-of-that-name").erase()

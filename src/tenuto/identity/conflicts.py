@@ -2,9 +2,9 @@
 
 Every function here is a join: commutative, associative and idempotent, so that two channels, two devices or two stores
 come to the same result however often and in whatever order they exchange what they have. Scalars: the last write wins,
-by time and then by id, and what loses stays in the history. Messages: united by id, ordered by time. Preferences:
-united, each one a scalar. Conversations: a question of time alone, so talk that ran on two channels at once is one
-conversation.
+by time and then by id (of two memories in one place: what was said last), and what loses stays in the history.
+Messages: united by id, ordered by time. Preferences: united, each one a scalar. Conversations: a question of time
+alone, so talk that ran on two channels at once is one conversation.
 
 What would break it: choosing by "mine" and "theirs", or by the order of arguments.
 """
@@ -20,7 +20,7 @@ import msgspec
 
 from tenuto.records.base import EPOCH, evolve
 from tenuto.records.conversation import Message, SessionState
-from tenuto.records.memory import AgentState, Entity, Evidence, Memory, Status, Version
+from tenuto.records.memory import AgentState, Entity, Evidence, Memory, Status, Version, said_at
 
 V = TypeVar("V", bound=Hashable)
 
@@ -143,12 +143,12 @@ def join_memories(left: Memory, right: Memory) -> Memory:
 
 
 def settle_slot(left: Memory, right: Memory, at: datetime) -> tuple[Memory, Memory]:
-    """(winner, loser) of two different memories that claim one slot: the later write keeps it.
+    """(winner, loser) of two different memories that claim one slot: what was said later keeps it, whenever it arrived.
 
-    The loser stays as history: deprecated, no longer valid, pointing at what replaced it. Where both say the same, the
-    winner gains its evidence.
+    The loser stays as history: deprecated, no longer valid, pointing at what replaced it, and found in the winner's
+    history. Where both say the same, the winner gains its evidence.
     """
-    loser, winner = sorted((left, right), key=lambda one: (one.updated_at, one.id))
+    loser, winner = sorted((left, right), key=lambda one: (said_at(one), one.updated_at, one.id))
     same = loser.content.casefold().strip() == winner.content.casefold().strip()
     if same:
         winner = evolve(
@@ -157,12 +157,17 @@ def settle_slot(left: Memory, right: Memory, at: datetime) -> tuple[Memory, Memo
             reinforcements=winner.reinforcements + loser.reinforcements + 1,
         )
     said = Version(at=at, content=loser.content, status=loser.status, reason="joined: a later one has its place")
+    if not same and winner.supersedes is None:
+        winner = evolve(winner, supersedes=loser.id)
+    elif not same:
+        winner = evolve(winner, history=join_versions(winner.history, (evolve(said, at=said_at(loser)),)))
+    until = loser.valid_to or winner.valid_from or winner.created_at
     ended = evolve(
         loser,
         slot=None,
         status=Status.DEPRECATED,
         superseded_by=winner.id,
-        valid_to=loser.valid_to or winner.valid_from or winner.created_at,
+        valid_to=max(until, loser.valid_from) if loser.valid_from is not None else until,
         updated_at=at,
         history=(*loser.history, said),
     )

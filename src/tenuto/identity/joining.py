@@ -223,7 +223,8 @@ def _parted(deps: Deps, scope: Scope, merge_id: str) -> tuple[UserMerge, list[Sh
         before = {(row["table"], row["id"]): row for one in parts if one.kind == "before" for row in one.rows}
         added = {(row["table"], row["id"]) for one in parts if one.kind == "added" for row in one.rows}
         touched = {(row["table"], row["id"]) for one in parts if one.kind == "touched" for row in one.rows}
-        theirs = _their_messages(reader, journal, {id for name, id in added if name == "messages"})
+        channels = _their_channels(reader, journal)
+        theirs = _their_messages(reader, journal, channels, {id for name, id in added if name == "messages"})
         sessions = _their_sessions(reader, theirs, {id for name, id in added if name == "sessions"})
         shares = [
             part(
@@ -233,6 +234,7 @@ def _parted(deps: Deps, scope: Scope, merge_id: str) -> tuple[UserMerge, list[Sh
                 touched=(table.name, record.id) in touched,
                 others=lambda id: id in theirs,
                 session_others=lambda id: id in sessions,
+                channels=channels,
             )
             for table in TABLES
             if table.type not in (*LEFT_OUT, Message, Identity)
@@ -244,10 +246,16 @@ def _parted(deps: Deps, scope: Scope, merge_id: str) -> tuple[UserMerge, list[Sh
     return journal, shares
 
 
-def _their_messages(reader: Reader, journal: UserMerge, added: set[str]) -> dict[str, Message]:
+def _their_channels(reader: Reader, journal: UserMerge) -> frozenset[str]:
+    """Channels on which only the other user has an address."""
+    own = {one.channel for one in reader.find(Identity) if one.id not in journal.addresses}
+    return frozenset(id.partition(":")[0] for id in journal.addresses) - own
+
+
+def _their_messages(
+    reader: Reader, journal: UserMerge, channels: frozenset[str], added: set[str]
+) -> dict[str, Message]:
     addresses = frozenset(journal.addresses)
-    own = {one.channel for one in reader.find(Identity) if one.id not in addresses}
-    channels = frozenset(id.partition(":")[0] for id in addresses) - own
     found = reader.get_many(Message, sorted(added))
     for message in reader.find(Message, Where("seq", ">", journal.until)):
         if is_others(message, added, journal.until, addresses, channels):

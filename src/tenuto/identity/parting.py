@@ -14,7 +14,7 @@ from typing import Any
 
 from tenuto.records.base import evolve
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
-from tenuto.records.memory import Memory, Todo
+from tenuto.records.memory import Evidence, Memory, Todo
 
 WHOLE_PERSON = (SummaryKind.SPINE, SummaryKind.PROFILE, SummaryKind.BRIEF)
 """Summaries of everything: after a merge they speak of both and are made anew."""
@@ -50,14 +50,19 @@ def part(
     touched: bool,
     others: Callable[[str | None], bool],
     session_others: Callable[[str | None], bool],
+    channels: frozenset[str] = frozenset(),
 ) -> Shares:
-    """What becomes of one record. ``others`` tells of a message id whether it belongs to the other user."""
+    """What becomes of one record. ``others`` tells of a message id whether it belongs to the other user.
+
+    ``channels`` are those on which only the other user has an address: what was written there without a message, by
+    ``remember`` say, is theirs as well.
+    """
     if was_added:
         return _part_added(record, others)
     if before is not None:
         return _part_old(record, before, touched, others)
     if isinstance(record, (Memory, Todo)):
-        return _part_evidence(record, others)
+        return _part_evidence(record, others, channels)
     if isinstance(record, KeyPoint):
         theirs = others(record.message_id) if record.message_id else session_others(record.session_id)
         return Shares(give=(record,), drop=(record,)) if theirs else Shares()
@@ -86,12 +91,15 @@ def _part_old(record: Any, before: Any, touched: bool, others: Callable[[str | N
     return Shares(keep=(before,)) if touched and before != record else Shares()
 
 
-def _part_evidence(record: Any, others: Callable[[str | None], bool]) -> Shares:
-    theirs = tuple(one for one in record.evidence if one.message_id and others(one.message_id))
+def _part_evidence(record: Any, others: Callable[[str | None], bool], channels: frozenset[str]) -> Shares:
+    def is_theirs(one: Evidence) -> bool:
+        return others(one.message_id) if one.message_id else one.channel in channels
+
+    theirs = tuple(one for one in record.evidence if is_theirs(one))
     if not theirs:
         return Shares()
-    own = tuple(one for one in record.evidence if not (one.message_id and others(one.message_id)))
-    if not any(one.message_id for one in own):
+    own = tuple(one for one in record.evidence if not is_theirs(one))
+    if not any(one.message_id or one.channel for one in own):
         return Shares(give=(record,), drop=(record,))
     return Shares(keep=(evolve(record, evidence=own),), give=(evolve(record, evidence=theirs, slot=None),))
 
