@@ -34,6 +34,7 @@ from tenuto.lifecycle.retention import Rules
 from tenuto.lifecycle.trajectory import Trajectory
 from tenuto.memories import change, listing, seeding
 from tenuto.memories import remember as verbs
+from tenuto.memories import wishes as wishing
 from tenuto.memories.listing import EntityCard
 from tenuto.memories.remember import Remembered
 from tenuto.ports import KeyedModel, Model, Where
@@ -54,6 +55,7 @@ from tenuto.records.operations import Act, Event, Receipt
 from tenuto.records.recall import Recalled
 from tenuto.records.scope import Identity, Scope
 from tenuto.records.transfer import Import
+from tenuto.records.wishes import StandingWish
 from tenuto.records.workflow import Outcome, Workflow
 from tenuto.sync.subscribe import Subscription, events
 from tenuto.transfer.export import export
@@ -576,6 +578,14 @@ class UserMemory:
         >>> ana.allow(memory.id, "only_when_relevant")
         """
         return change.allow(self._deps, self._scope, id, use)
+
+    def wishes(self) -> list[StandingWish]:
+        """What the person asked to be forgotten or not brought up, as far as it stands; the latest first."""
+        return wishing.wishes(self._deps, self._scope)
+
+    def lift(self, id: str) -> StandingWish:
+        """End a wish: what was silenced may come up when it is relevant, what was forgotten is back."""
+        return wishing.lift(self._deps, self._scope, id)
 
     def todos(
         self,

@@ -220,14 +220,19 @@ class Described:
     shared: frozenset[str] = frozenset()
     """Words that other things are spoken of with, too: naming them names more than this."""
 
-    def named_by(self, asked: frozenset[str], *, near: bool = False) -> bool:
-        """Whether a question names the thing itself; ``near`` says that their meanings are close."""
+    def named_by(self, asked: frozenset[str], *, near: bool = False, only_names: bool = False) -> bool:
+        """Whether a question names the thing itself; ``near`` says that their meanings are close.
+
+        ``only_names`` where the person said what it is: then other words describe something else.
+        """
         own = self.words - self.shared
         if asked & (self.names - self.shared):
             return True
         value = self.value - self.shared
         if value and value <= asked:
             return True
+        if only_names:
+            return False
         held = asked & self.words
         return bool(held & own) and (near or len(held) > 1)
 
@@ -241,6 +246,45 @@ def described(texts: Iterable[str], value: str | None, shared: Iterable[str]) ->
     return Described(names, frozenset(tokens(value or "")) - _plain_stems(), held, common)
 
 
+_CALENDAR = frozenset(
+    [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "montag",
+        "dienstag",
+        "mittwoch",
+        "donnerstag",
+        "freitag",
+        "samstag",
+        "sonntag",
+        "januar",
+        "februar",
+        "märz",
+        "mai",
+        "juni",
+        "juli",
+        "oktober",
+        "dezember",
+    ]
+)
+"""What is written like a name and names a day."""
 _CAPITALISED = patterns.compile(r"\b[A-Z]\w+")
 
 
@@ -249,7 +293,8 @@ def named_in(text: str) -> list[str]:
     found = []
     for match in _CAPITALISED.finditer(text):
         before = text[: match.start()].rstrip()
-        if before and before[-1] not in '.!?:\n"“' and match.group().casefold() not in STOP_WORDS:
+        word = match.group().casefold()
+        if before and before[-1] not in '.!?:\n"“' and word not in STOP_WORDS and word not in _CALENDAR:
             found.append(match.group())
     return found
 

@@ -237,7 +237,9 @@ class Gate:
             return False
         if held.topic is not None and mentions(held.topic, self.asked.text):
             return True
-        return held.asked is not None and held.asked.named_by(self._words, near=near)
+        if held.asked is None:
+            return False
+        return held.asked.named_by(self._words, near=near, only_names=held.topic is not None)
 
     def _todo(self, record: Todo) -> Verdict:
         asked = self.asked

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
 
@@ -159,7 +159,10 @@ def load(reader: Reader, policy: RetentionPolicy) -> Holds:
         asked = described([one.content for one in said], None, ()) if said else None
         own = next((memories[id].asked for id in wish.memories if id in memories), None)
         held = Held(SILENCED, topic or None, since=wish.created_at, asked=asked or own)
-        messages |= {id: held for id in wish.messages if id not in messages}
+        for id in wish.memories:
+            if topic and id in memories:
+                memories[id] = replace(memories[id], topic=topic, since=wish.created_at)
+        messages |= {id: held for id in wish.messages if topic or id not in messages}
         entities |= dict.fromkeys(wish.entities, held)
         topics += [held] if topic else []
     for memory in forgotten:

@@ -30,6 +30,7 @@ from tenuto.records.conversation import KeyPoint, Message, Session, SessionState
 from tenuto.records.memory import AgentState, Entity, EntityMerge, Memory, StateChange, Todo, Version
 from tenuto.records.operations import Event, Receipt
 from tenuto.records.recall import Hit, Recalled
+from tenuto.records.wishes import StandingWish
 from tenuto.surfaces.client_accounts import Accounts
 from tenuto.surfaces.client_link import Whole, error_of, part, plain
 from tenuto.surfaces.client_work import Work
@@ -253,6 +254,14 @@ class RemoteUser(Accounts, Work):
     def allow(self, id: str, use: str) -> Memory:
         """May it be brought up? ``yes``, ``only_when_relevant`` or ``no``."""
         return self._write("PUT", f"memories/{part(id)}/use", Memory, {"use": use})
+
+    def wishes(self) -> list[StandingWish]:
+        """What the person asked to be forgotten or not brought up, as far as it stands; the latest first."""
+        return msgspec.convert(self._ask("GET", "wishes"), list[StandingWish])
+
+    def lift(self, id: str) -> StandingWish:
+        """End a wish: what was silenced may come up when it is relevant, what was forgotten is back."""
+        return self._write("POST", f"wishes/{part(id)}/lift", StandingWish)
 
     def todos(
         self,

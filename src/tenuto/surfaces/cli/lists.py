@@ -1,4 +1,4 @@
-"""``tenuto todos | entities``: what is open, and whom the talk is about."""
+"""``tenuto todos | wishes | entities``: what is open, what is held back, and whom the talk is about."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from tenuto.records.memory import Entity, Todo
+from tenuto.records.wishes import StandingWish
 from tenuto.surfaces.cli.layout import Entry, print_entries
 from tenuto.surfaces.cli.shared import Settings, of_user
 
@@ -36,6 +37,24 @@ def todos(
 def _todo(todo: Todo) -> Entry:
     due = f"due {todo.due:%Y-%m-%d %H:%M}" if todo.due else ""
     return Entry(todo.content, (todo.id, str(todo.kind), str(todo.status), todo.by, due))
+
+
+@click.command()
+@of_user
+@click.option("--lift", metavar="ID", help="End one of them first: it may come up again, or is back.")
+@click.pass_obj
+def wishes(settings: Settings, user: str, persona: str | None, lift: str | None) -> None:
+    """What a person asked to be forgotten or not brought up, as far as it stands."""
+    with settings.person(user, persona) as memory:
+        if lift is not None:
+            memory.lift(lift)
+        found = memory.wishes()
+    settings.show(found, lambda: print_entries([_wish(one) for one in found], "Nothing is held back."))
+
+
+def _wish(wish: StandingWish) -> Entry:
+    held = f"{len(wish.memories)} memories, {len(wish.messages)} messages"
+    return Entry(wish.about or wish.quote or "by hand", (wish.id, str(wish.kind), f"{wish.created_at:%Y-%m-%d}", held))
 
 
 @click.command()

@@ -40,6 +40,7 @@ SECTIONS = {
         "confirm": "memories:confirm",
         "pin": "memories:pin",
         "allow": "memories:allow",
+        "wishes": "lists:wishes",
         "forget": "memories:forget",
         "erase": "privacy:erase",
         "undo": "privacy:undo",

@@ -125,6 +125,12 @@ def switch(request: Request, person: Viewer, switch: str) -> Response:
     return back_to(request, f"{where}?persona={person.scope.persona}" if person.scope.persona else where, "switched")
 
 
+@routes.post("/u/{user}/privacy/wishes/{id}/lift", **page_needs(Need.WRITE))
+def lift(request: Request, person: Viewer, id: str) -> Response:
+    person.lift(id)
+    return back_to(request, f"{base_of(person)}/privacy", "lifted")
+
+
 @routes.post("/u/{user}/privacy/retention", **page_needs(Need.WRITE))
 def retention(request: Request, person: Viewer) -> Response:
     given = request.state.form.get("days", "").strip()

@@ -276,6 +276,7 @@ def privacy(
         next=log[-1].n if len(log) == 40 and log[-1].n > 1 else None,
         report=person.verify_audit() if verify else None,
         plan=person.purge(dry_run=True),
+        wishes=person.wishes(),
         sources=removal.sources(person),
     )
 

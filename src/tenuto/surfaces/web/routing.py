@@ -45,6 +45,7 @@ DONE = {
     "kept_apart": "They stay two.",
     "unmerged": "They are two again.",
     "switched": "Switched.",
+    "lifted": "The wish is lifted.",
     "retention": "The rules hold from now on.",
     "revoked": "The key no longer opens anything.",
     "retried": "The job is back in the queue.",

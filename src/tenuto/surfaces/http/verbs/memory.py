@@ -8,6 +8,7 @@ from tenuto.access.decide import Need
 from tenuto.memories.listing import EntityCard
 from tenuto.memories.remember import Remembered
 from tenuto.records.memory import Entity, EntityMerge, Memory, Todo, Version
+from tenuto.records.wishes import StandingWish
 from tenuto.surfaces.http import bodies
 from tenuto.surfaces.http.answers import answer, match
 from tenuto.surfaces.http.routing import Person, needs, router
@@ -81,6 +82,18 @@ def unpin(person: Person, id: str) -> Response:
 def allow(person: Person, id: str, body: bodies.Use) -> Response:
     """May it be brought up?"""
     return answer(person.allow(id, body.use))
+
+
+@routes.get("/wishes", response_model=list[StandingWish], **needs(Need.READ))
+def wishes(person: Person) -> Response:
+    """What the person asked to be forgotten or not brought up, as far as it stands."""
+    return answer(person.wishes())
+
+
+@routes.post("/wishes/{id}/lift", response_model=StandingWish, **needs(Need.WRITE))
+def lift(person: Person, id: str) -> Response:
+    """End a wish: what was silenced may come up when it is relevant, what was forgotten is back."""
+    return answer(person.lift(id))
 
 
 @routes.post("/todos/find", response_model=list[Todo], **needs(Need.READ))
