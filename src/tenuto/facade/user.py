@@ -580,11 +580,17 @@ class UserMemory:
         return change.allow(self._deps, self._scope, id, use)
 
     def wishes(self) -> list[StandingWish]:
-        """What the person asked to be forgotten or not brought up, as far as it stands; the latest first."""
+        """What the person asked to be forgotten or not brought up, as far as it stands; the latest first.
+
+        >>> [(wish.kind, wish.about) for wish in ana.wishes()]
+        """
         return wishing.wishes(self._deps, self._scope)
 
     def lift(self, id: str) -> StandingWish:
-        """End a wish: what was silenced may come up when it is relevant, what was forgotten is back."""
+        """End a wish: what was silenced may come up when it is relevant, what was forgotten is back.
+
+        >>> ana.lift(ana.wishes()[0].id)
+        """
         return wishing.lift(self._deps, self._scope, id)
 
     def todos(
