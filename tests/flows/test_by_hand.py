@@ -31,6 +31,7 @@ def test_metadata_is_kept_filtered_edited_and_exported(store_url: str, tmp_path:
         assert tuple(getattr(kept, name) for name in fields) == expected
         for name in ("sensitivity", "time_scope", "epistemic"):
             assert [one.id for one in ana.memories(**{name: GIVEN[name]})] == [kept.id]
+        assert kept.id in {hit.id for hit in ana.recall("the bakery in the flood")}, "sensitivity hides nothing"
         assert [one.id for one in ana.memories(valence=(-1, -0.2))] == [kept.id]
         assert [one.id for one in ana.memories(salience=(0, 0.5))] == [other.id]
         assert [one.id for one in ana.memories(arousal=(0.5, 1.0), limit=1)] == [kept.id]

@@ -51,6 +51,22 @@ def test_the_last_session_is_among_the_summaries(store_url: str) -> None:
         assert "Porto" in told.summary and told.message_count == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "role", "metadata", "weight"),
+    [
+        ("The tram was late again this morning.", "user", None, 6.0),
+        ("The tram was late again this morning?", "user", None, 7.0),
+        ("The tram was late again this morning.", "assistant", None, 5.0),
+        ("Fine.", "user", None, 5.0),
+        ("The doctor gave her new insulin today.", "user", None, 8.0),
+        ("The tram was late again this morning.", "user", {"important": True}, 9.0),
+    ],
+)
+def test_messages_weigh_as_documented(text: str, role: str, metadata: dict[str, bool] | None, weight: float) -> None:
+    with opened("memory:", Watch()) as store:
+        assert store.user("ana").observe(text, role=role, metadata=metadata).importance == weight
+
+
 def test_when_room_is_short_the_worthiest_turns_stay(store_url: str) -> None:
     watch = Watch()
     with opened(store_url, watch, policy={"context": {"window_step": 1, "recent_messages": 4}}) as store:

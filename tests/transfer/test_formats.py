@@ -100,6 +100,38 @@ def test_whatsapp_dates_of_many_phones(tmp_path: Path, text: str, month: int, ho
     assert said[0].at.month == month and said[0].at.hour == hour and said[0].thread == "Ben"
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "hour"),
+    [
+        ("2024/3/14 下午9:05 - 安娜: 你好\n2024/3/14 下午9:06 - Ben: 晚上好\n", "utf-8", 21),
+        ("[2024/3/14 上午9:05:00] 安娜: 你好\n[2024/3/14 上午9:06:00] Ben: 早\n", "utf-8", 9),
+        ("2024年3月14日 凌晨12:05 - 安娜: 你好\n2024年3月14日 早上9:06 - Ben: 早\n", "utf-8", 0),
+        ("١٤\u200f/٣\u200f/٢٠٢٤، ٩:٠٥ م - آنا: مرحبا\n١٤\u200f/٣\u200f/٢٠٢٤، ٩:٠٦ م - Ben: أهلا\n", "utf-8", 21),
+        ("14.03.24, 21:05 - Ana: grüß dich\n14.03.24, 21:06 - Ben: hallo\n", "utf-16", 21),
+    ],
+)
+def test_whatsapp_in_other_scripts_and_encodings(tmp_path: Path, text: str, encoding: str, hour: int) -> None:
+    path = files.write(tmp_path, "WhatsApp Chat with Ben.txt", text.encode(encoding))
+    said, _, skipped = read(path, "whatsapp", "ana")
+    assert (said[0].at.date().isoformat(), said[0].at.hour) == ("2024-03-14", hour)
+    assert [one.content for one in said] == [line.rpartition(": ")[2] for line in text.splitlines()] and not skipped
+
+
+def test_whatsapp_notices_are_nobodys_words(tmp_path: Path) -> None:
+    text = (
+        "14.03.24, 21:05 - Ana: This message was deleted\n"
+        "14.03.24, 21:06 - Ben: Du hast diese Nachricht gelöscht.\n"
+        '14.03.24, 21:07 - Ana changed the subject from "Trip" to "Trip: Rome"\n'
+        "14.03.24, 21:08 - Ben: See you at nine <This message was edited>\n"
+        "14.03.24, 21:09 - Ana: I said <maybe> and meant it\n"
+    )
+    said, _, skipped = read(files.write(tmp_path, "WhatsApp Chat with Ben.txt", text), "whatsapp", "ana")
+    assert [(one.speaker, one.content) for one in said] == [
+        ("Ben", "See you at nine"), ("Ana", "I said <maybe> and meant it")
+    ]  # fmt: skip
+    assert [one.why for one in skipped] == ["a message that was deleted"] * 2
+
+
 def test_telegram(tmp_path: Path) -> None:
     said, _, skipped = read(files.write(tmp_path, "result.json", files.TELEGRAM), "telegram")
     assert [(one.content, one.mine, one.thread, one.title) for one in said] == [

@@ -58,7 +58,9 @@ def _utf16_lines(source: Source, member: Member, limit: int) -> Iterator[tuple[i
 
 
 def decoded(data: bytes) -> str:
-    """Text from bytes of unknown encoding: UTF-8, else Windows-1252, and never an error."""
+    """Text from bytes of unknown encoding: UTF-16 where marked, UTF-8, else Windows-1252, and never an error."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -20,11 +20,29 @@ from tenuto.transfer.parsing import Format, Made, Options, tidy
 from tenuto.transfer.source import Member, Source
 from tenuto.transfer.streams import decoded, text_lines
 
+_MARKS = "[\u200e\u200f\u202a-\u202c]*"
+"""Signs that only turn the direction of writing; Arabic phones put them between the parts of a date."""
 STAMP = re.compile(
-    r"^[\u200e\u200f\u202a]*\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[\s\u202f]+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?"
-    r"[\s\u202f]*([ap]\.?[\s\u202f]?m\.?)?\]?(?:\s*[-–]\s|\s)(.*)$",
+    rf"^{_MARKS}\[?{_MARKS}(\d{{1,4}}){_MARKS}[./年-]{_MARKS}(\d{{1,2}}){_MARKS}[./月-]{_MARKS}(\d{{1,4}}){_MARKS}日?[,،]?"
+    r"[\s\u202f]+(上午|下午|凌晨|早上|中午|晚上)?(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?"
+    r"[\s\u202f]*([ap]\.?[\s\u202f]?m\.?|ص|م)?\]?(?:\s*[-–]\s|\s)(.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+AFTERNOON = ("p", "م", "下午", "晚上", "中午")
+DELETED = frozenset(
+    (
+        "this message was deleted", "you deleted this message", "diese nachricht wurde gelöscht",
+        "du hast diese nachricht gelöscht", "questo messaggio è stato eliminato", "hai eliminato questo messaggio",
+        "se eliminó este mensaje", "eliminaste este mensaje", "ce message a été supprimé",
+        "vous avez supprimé ce message", "mensagem apagada", "esta mensagem foi apagada", "você apagou esta mensagem",
+        "此消息已删除", "您删除了此消息", "تم حذف هذه الرسالة",
+    )
+)  # fmt: skip
+"""What a phone writes in the place of a message that was taken back."""
+EDITED = ("edited", "bearbeitet", "modificat", "editado", "editada", "modifié", "编辑", "تعديل")
+"""Words of the note that a phone puts behind a message that was changed."""
+QUOTES = frozenset('"“”„«»')
+"""Signs that no name holds: a colon behind one stands within a notice, such as a new subject."""
 MEDIA = re.compile(
     r"^\u200e?(?:<[^<>]{3,40}>|(?:image|video|audio|sticker|gif|document|contact card|foto|immagine) omitted|"
     r"<attached: [^<>]+>)$",
@@ -71,10 +89,15 @@ def _chat(source: Source, member: Member, options: Options, day_first: bool) -> 
         named = NAME.match(line.rest)
         if named is None:
             continue
-        speaker, text = tidy(named[1].strip("\u200e\u200f\u202a\u202c ")), tidy(named[2].strip("\u200e"))
+        speaker, text = tidy(named[1].strip("\u200e\u200f\u202a\u202c ")), tidy(_as_written(named[2].strip("\u200e")))
+        if not QUOTES.isdisjoint(speaker):
+            continue
         at = _moment(line, day_first, options.zone)
         if at is None or not text or not speaker:
             yield Skipped(where=line.where, why="no date" if at is None else "no text")
+            continue
+        if text.casefold().strip(" .") in DELETED:
+            yield Skipped(where=line.where, why="a message that was deleted")
             continue
         if MEDIA.match(text):
             yield Skipped(where=line.where, why="media without text")
@@ -91,6 +114,13 @@ def _chat(source: Source, member: Member, options: Options, day_first: bool) -> 
             speaker=speaker,
             mine=mine,
         )
+
+
+def _as_written(text: str) -> str:
+    """The words without the note that they were edited."""
+    body, opened, note = text.rstrip().rpartition("<")
+    edited = opened and body and note.endswith(">") and any(word in note.casefold() for word in EDITED)
+    return body.rstrip(" \u200e") if edited else text
 
 
 def _lines(source: Source, member: Member, limit: int) -> Iterator[Line | Skipped]:
@@ -120,10 +150,10 @@ def _joined(line: Line, more: list[str]) -> Line:
 
 
 def _line(match: re.Match[str], where: str) -> Line:
-    first, second, third, hour, minute, seconds, half, rest = match.groups()
-    clock = int(hour)
+    first, second, third, before, hour, minute, seconds, behind, rest = match.groups()
+    clock, half = int(hour), (before or behind or "").lower()
     if half:
-        clock = clock % 12 + (12 if half.lower().startswith("p") else 0)
+        clock = clock % 12 + (12 if half.startswith(AFTERNOON) else 0)
     numbers = (int(first), int(second), int(third))
     return Line(where, numbers, (clock, int(minute), int(seconds or 0)), rest, bool(half))
 
