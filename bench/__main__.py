@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 QUICK: dict[str, list[list[str]]] = {
     "foundation": [["--quick"]],
     "encryption": [["--messages", "800", "--calls", "150"]],
+    "gate": [["--messages", "150", "--rounds", "40"]],
     "lifecycle": [["cost", "--messages", "500", "--step", "100"]],
     "server": [
         [

@@ -8,7 +8,7 @@ read (:mod:`tenuto.language.concepts`); two that say who belongs to whom ("Tom's
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tenuto.language.concepts import concept_of, kin_of
@@ -26,6 +26,8 @@ _OWNER = patterns.compile(r"\w'?s \w", "i")
 _SENTENCE = patterns.compile(r"[.!?\n;]+")
 MOST_WORDS = 4
 """Words of a subject that are compared; of more the first."""
+KNOWN = 1 << 13
+"""Answers that a topic remembers."""
 APART = 2
 """Words between somebody and what of theirs is meant: "Tom's mother", "la madre de Tom"."""
 
@@ -70,6 +72,8 @@ class Name:
 @dataclass(frozen=True, slots=True)
 class Topic:
     names: tuple[Name, ...]
+    known: dict[int, bool] = field(default_factory=dict, compare=False, repr=False)
+    """What was asked before, by the hash of the text: the same talk is read at every turn."""
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -159,7 +163,13 @@ def _listed(name: str) -> frozenset[str]:
 
 def mentions(topic: Topic, text: str) -> bool:
     """Whether a text speaks of the topic."""
-    return any(_holds(name, text) for name in topic.names)
+    key = hash(text)
+    if (before := topic.known.get(key)) is not None:
+        return before
+    if len(topic.known) >= KNOWN:
+        topic.known.clear()
+    found = topic.known[key] = any(_holds(name, text) for name in topic.names)
+    return found
 
 
 def hints(topic: Topic, text: str) -> bool:

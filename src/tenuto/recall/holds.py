@@ -47,11 +47,9 @@ class Held:
     def silenced(self) -> bool:
         return self.why == SILENCED
 
-    def covers(self, text: str, at: datetime | None) -> bool:
-        """Whether a text speaks of the topic that is held back."""
-        if self.topic is None or (self.until is not None and at is not None and at > self.until):
-            return False
-        return mentions(self.topic, text)
+    def meant(self, at: datetime | None) -> bool:
+        """Whether what was said then is meant."""
+        return self.until is None or at is None or at <= self.until
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +80,9 @@ class Holds:
     rules: Rules | None = None
     """The rules of how long each kind of thing is kept, where it is not kept for ever."""
 
+    spoken: dict[int, tuple[Held, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """The topics that a text speaks of, by its hash: one context asks about the same lines several times."""
+
     def __bool__(self) -> bool:
         return bool(self.messages or self.memories or self.entities or self.topics)
 
@@ -96,8 +97,16 @@ class Holds:
 
     def topic_in(self, text: str, at: datetime | None = None) -> Held | None:
         """The topic held back that a text speaks of; a forgotten one before a silenced one."""
-        found = [held for held in self.topics if held.covers(text, at)]
-        return min(found, key=lambda held: held.silenced, default=None)
+        if not self.topics:
+            return None
+        key = hash(text)
+        found = self.spoken.get(key)
+        if found is None:
+            found = tuple(held for held in self.topics if held.topic is not None and mentions(held.topic, text))
+            self.spoken[key] = found
+        if not found:
+            return None
+        return min((held for held in found if held.meant(at)), key=lambda held: held.silenced, default=None)
 
 
 NOTHING = Holds()
