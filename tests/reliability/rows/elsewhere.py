@@ -137,6 +137,14 @@ tamperings = in_file(
 )  # fmt: skip
 its_own_controls(tamperings, "links that do not hold each other", "the_same_test")
 
+behind_its_back = in_file(
+    37, "rows that were deleted, moved, changed in any deciding column, set back or put in by SQL are named; sealed and plain, both "
+    "engines; what an earlier release wrote is taken over once",
+    tests="tests/privacy/test_listing.py", unit="tests", full=15, gate=15, only="not the_same_test",
+    said="ways of tampering missed",
+)  # fmt: skip
+its_own_controls(behind_its_back, "digests that are the same for every row", "the_same_test")
+
 matrix = in_file(
     23,
     "every route and tool has a row in an authorisation matrix {none, user, other user, app, admin}; one without a row fails",
