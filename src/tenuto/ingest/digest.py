@@ -31,7 +31,8 @@ from tenuto.ingest.reconcile.same_statement import subject_of
 from tenuto.ingest.write import Writing, settle
 from tenuto.language.detect import language_of
 from tenuto.language.echoes import without_injected
-from tenuto.language.mentions import SELF, Registry, slug
+from tenuto.language.medicines import health_words
+from tenuto.language.mentions import SELF, Registry
 from tenuto.language.own_words import own_words
 from tenuto.language.people import Person, in_turn, relation_in
 from tenuto.language.wishes import Wish
@@ -193,7 +194,8 @@ def _health(vital: Sequence[Memory], registry: Registry) -> dict[str, Person]:
     for memory in vital:
         about_health = (memory.attribute or "").startswith(("medication", "allergy", "condition", "blood", "limit"))
         if memory.value and memory.status in RECALLED and about_health:
-            found.setdefault(slug(memory.value.split(" ")[0]), set()).add(subject_of(memory))
+            for word in health_words(memory.value):
+                found.setdefault(word, set()).add(subject_of(memory))
     return {
         name: Person(id=id, label=registry.labels.get(id, ""), start=0, end=0, relation=relation_in(registry, id))
         for name, ids in found.items()

@@ -17,7 +17,7 @@ from tenuto.ingest.reconcile.same_statement import subject_of
 from tenuto.ingest.write import Writing
 from tenuto.language.mentions import Mention, resolve
 from tenuto.language.name_similarity import proposals
-from tenuto.language.people import is_kin_word
+from tenuto.language.relations import is_kin_word
 from tenuto.ports import Reader, Where
 from tenuto.records.base import evolve
 from tenuto.records.memory import Entity, EntityMerge, Memory, MergeStatus, Trust

@@ -1,6 +1,7 @@
 """Names of medicines: which word is one, and which substance it stands for, so that a brand and its substance are one.
 
-The list (``lexicons/medicines.txt``, made by ``training/medicines.py``) has some 1,200 substances with 8,000 names.
+The list (``lexicons/medicines.txt``, made by ``training/medicines.py``) has some 1,200 substances with 8,000 names;
+``lexicons/brands.txt`` adds what patients in Europe and Brazil call them.
 Other languages spell them with small differences ("metformina", "losartán"), so names are compared without accents,
 doubled letters and endings.
 """
@@ -38,6 +39,16 @@ def is_medicine(name: str) -> bool:
     return len(plain) >= SHORTEST and plain.isalpha() and plain.endswith(_endings())
 
 
+def health_words(said: str) -> list[str]:
+    """By what a medicine, an allergy or a condition is known again: its long words, a medicine's by its substance."""
+    found = [one for word in said.split() if len(one := _plain(word)) >= SHORTEST and one.isalpha()]
+    return list(dict.fromkeys(_names().get(one, one) for one in found if one not in _LOOSE_WORDS))
+
+
+_LOOSE_WORDS = frozenset(["twice", "daily", "morning", "night", "evening", "severe", "units", "every", "before"])
+"""Words of a dose, by which nothing is known again."""
+
+
 @lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
     bare = unicodedata.normalize("NFD", name.casefold().strip(" .,;:!?()'’\""))
@@ -55,12 +66,14 @@ def _endings() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    text = (resources.files("tenuto.language") / "lexicons" / "medicines.txt").read_text(encoding="utf-8")
+    folder = resources.files("tenuto.language") / "lexicons"
     names: dict[str, str] = {}
-    for line in text.splitlines():
-        substance, _, others = line.partition(":")
-        for name in (substance, *others.split()):
-            names.setdefault(_plain(name), substance)
+    for file in ("medicines.txt", "brands.txt"):
+        for line in (folder / file).read_text(encoding="utf-8").splitlines():
+            substance, _, others = line.partition(":")
+            substance = names.get(_plain(substance), substance)
+            for name in (substance, *others.split()):
+                names.setdefault(_plain(name), substance)
     for name in shipped().medications:
         if " " not in name:
             names.setdefault(_plain(name), name)

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from tenuto.language.lexicon import packaged, word_list
 from tenuto.language.mentions import Mention, Registry, key
+from tenuto.language.relations import is_kin_word, is_relation_word, kin_words, only_one, relation_of
 from tenuto.records.reading import Mark
 
 _GAP = re.compile(
@@ -55,40 +56,14 @@ class Person:
         )
 
 
-@lru_cache(maxsize=1)
-def kin_words() -> tuple[dict[str, str], frozenset[str], frozenset[str], frozenset[str]]:
-    """Words for relations, the relations of which one has one at a time, those of women, those of men."""
-    data = packaged("kin")
-    words: dict[str, str] = {}
-    for relation, listed in data["words"].items():
-        for word in listed.split():
-            words.setdefault(word.replace("_", " "), relation)
-    one, female, male = (frozenset(data[name].split()) for name in ("one", "female", "male"))
-    return words, one, female, male
-
-
-def relation_of(word: str) -> str:
-    """The relation that a word stands for; a word that is not listed stands for itself."""
-    words = kin_words()[0]
-    low = word.casefold().strip(" .,'’")
-    found = words.get(low) or words.get(low.split()[-1] if low.split() else low)
-    if found is None and low.endswith("s"):
-        found = words.get(low[:-1])
-    return found or re.sub(r"\s+", "_", low)
-
-
-def is_kin_word(label: str) -> bool:
-    """Whether a label is only the word for a relation: nobody's name yet."""
-    return label.casefold() in kin_words()[0]
-
-
 _PROFESSIONAL = frozenset(
-    ["gp", "dentist", "therapist", "neurologist", "cardiologist", "nurse", "carer", "teacher", "tutor", "supervisor", "landlord"]
+    ["gp", "dentist", "therapist", "neurologist", "cardiologist", "nurse", "carer"]
 )  # fmt: skip
 _TITLE = re.compile(
-    r"^(?:dr|prof|nurse|doctor|professor|frau dr|herr dr|dra|doctora|docteur)\b|"
+    r"^(?:dr|prof|nurse|doctor|professor|frau dr|herr dr|dra|doctora|docteur|doutora?|doktor)\b|"
     r"(?:nurse|doctor|pharmacist|physio\w*|consultant|surgeon|midwife|paramedic|locum|ärztin|arzt|apotheker\w*|médic\w+|enfermer\w+|"
-    r"farmac\w+|infirm\w+|pharmacien\w*|neurolog\w+|cardiolog\w+|dermatolog\w+|specialist|therapist|psychiatrist)\b",
+    r"farmac\w+|infirm\w+|pharmacien\w*|neurolog\w+|cardiolog\w+|dermatolog\w+|specialist|therapist|psychiatrist|"
+    r"matron|doctor|vet|tierarzt|tierärztin|veterinari\w+|vétérinaire|hebamme|pfleger\w*|médecin|matrone|paediatrician|pediatrician|dietitian|dietician)\b",
     re.I,
 )
 
@@ -96,26 +71,22 @@ _TITLE = re.compile(
 def treats(person: Person) -> bool:
     """Whether somebody is spoken of as the one who treats or helps: what they prescribe is not their own."""
     return (
-        (person.relation or "") in _PROFESSIONAL
+        (person.relation or "").rpartition("'s ")[2] in _PROFESSIONAL
+        or bool(_TITLE.search((person.relation or "").partition("'s ")[0]))
         or bool(_TITLE.search(person.label))
         or bool(_TITLE.search(person.word or ""))
     )
 
 
-def only_one(relation: str) -> bool:
-    """Whether somebody has one of these at a time, so that a new one replaces the old."""
-    return relation in kin_words()[1]
-
-
-def people_in(text: str, marks: Sequence[Mark], registry: Registry) -> list[Person]:
-    """The people that the marks of one message name, in order."""
+def people_in(text: str, marks: Sequence[Mark], registry: Registry, earlier: Sequence[Person] = ()) -> list[Person]:
+    """The people that the marks of one message name, in order; ``earlier`` are those of the talk before."""
     found: list[Person] = []
-    relevant = sorted((one for one in marks if one.type in ("person", "rel", "pet")), key=lambda one: one.start)
+    relevant = _as_people(text, marks)
     index = 0
     while index < len(relevant):
         mark, following = relevant[index], relevant[index + 1] if index + 1 < len(relevant) else None
         if following is not None and _joined(text, mark, following):
-            found.append(_pair(text, mark, following, registry, found))
+            found.append(_pair(text, mark, following, registry, [*earlier, *found]))
             index += 2
             continue
         if (
@@ -133,7 +104,7 @@ def people_in(text: str, marks: Sequence[Mark], registry: Registry) -> list[Pers
             found[-1] = replace(found[-1], relation=relation_of(word), word=word, over=mark.state == "end")
             index += 1
             continue
-        single = _single(text, mark, registry, found)
+        single = _single(text, mark, registry, [*earlier, *found])
         if found and mark.type == "person" and _other_form(text, found[-1], single):
             single = replace(
                 found[-1],
@@ -144,6 +115,28 @@ def people_in(text: str, marks: Sequence[Mark], registry: Registry) -> list[Pers
         found.append(single)
         index += 1
     return found
+
+
+def _as_people(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """The marks of people in order; a "pet" beside a relation word is a person: "my twin Ruby"."""
+    people = (one for one in marks if one.type in ("person", "pet") or (one.type == "rel" and _says_who(text, one)))
+    found = sorted(people, key=lambda one: one.start)
+    return [
+        replace(one, type="person")
+        if one.type == "pet"
+        and index
+        and found[index - 1].type == "rel"
+        and is_relation_word(text[found[index - 1].start : found[index - 1].end])
+        and text[found[index - 1].end : one.start].strip(" ,") == ""
+        else one
+        for index, one in enumerate(found)
+    ]
+
+
+def _says_who(text: str, mark: Mark) -> bool:
+    """Whether a word that was marked as a relation is one: not "own", "lady" or "home"."""
+    said = text[mark.start : mark.end]
+    return is_relation_word(said) or bool(_TITLE.search(said))
 
 
 _OF_PRONOUN = re.compile(
@@ -201,7 +194,7 @@ def _joined(text: str, one: Mark, other: Mark) -> bool:
 
 def _pair(text: str, one: Mark, other: Mark, registry: Registry, before: Sequence[Person]) -> Person:
     name, rel = (one, other) if one.type == "person" else (other, one)
-    label, word = tidy_name(text[name.start : name.end]), text[rel.start : rel.end].strip()
+    label, word = _known_form(tidy_name(text[name.start : name.end]), registry), text[rel.start : rel.end].strip()
     relation = _relation(text, rel, word, before)
     return Person(
         id=known_id(label, relation, registry),
@@ -217,7 +210,7 @@ def _pair(text: str, one: Mark, other: Mark, registry: Registry, before: Sequenc
 def _single(text: str, mark: Mark, registry: Registry, before: Sequence[Person]) -> Person:
     said = text[mark.start : mark.end].strip()
     if mark.type in ("person", "pet"):
-        label = tidy_name(said)
+        label = _known_form(tidy_name(said), registry)
         relation = "pet" if mark.type == "pet" else None
         id = known_id(label, relation, registry)
         return Person(
@@ -228,7 +221,21 @@ def _single(text: str, mark: Mark, registry: Registry, before: Sequence[Person])
             over=mark.state == "end",
             relation=relation or relation_in(registry, id),
         )
+    said = _one_of(said)
     relation = _relation(text, mark, said, before)
+    if "'s " in relation:
+        owner = relation.partition("'s ")[0]
+        label = f"{owner}'s {said}"
+        return Person(
+            id=registry.names.get(label.casefold(), key("person", label)),
+            label=label,
+            start=mark.start,
+            end=mark.end,
+            relation=relation,
+            word=said,
+            named=False,
+            over=mark.state == "end",
+        )
     ids = registry.relations.get(relation, ())
     if not ids and relation not in kin_words()[0].values():
         ids = ()
@@ -246,11 +253,64 @@ def _single(text: str, mark: Mark, registry: Registry, before: Sequence[Person])
     )
 
 
+_HIS = re.compile(
+    r"\b(?:(?P<m>his|sein\w{0,2})|(?P<f>her|ihr\w{0,2})|(?P<x>su|son|sa|seu|sua|their))\s+(?:(?:little|big|older|younger|old|new|own) )?$",
+    re.I,
+)
+_OF_HIM = re.compile(r"^\s+(?:(?P<m>dele)|(?P<f>dela))\b", re.I)
+
+
 def _relation(text: str, rel: Mark, word: str, before: Sequence[Person]) -> str:
+    """Who somebody is to the user, or to whom they belong: "Zoë's brother", "her husband"."""
     relation = relation_of(word)
-    if rel.owner == "other" and before and rel.start - before[-1].end <= 4:
-        return f"{before[-1].label}'s {relation.replace('_', ' ')}"
-    return relation
+    near = [one for one in before if one.end <= rel.start and one.start != one.end]
+    if near and text[near[-1].end : rel.start].strip() in ("'s", "’s", "'", "’"):
+        return f"{near[-1].label}'s {relation.replace('_', ' ')}"
+    his = _HIS.search(text[max(0, rel.start - 24) : rel.start]) or _OF_HIM.match(text[rel.end : rel.end + 8])
+    if his is None or (his.groupdict().get("x") and rel.owner != "other"):
+        return relation
+    gender = "m" if his["m"] else "f" if his["f"] else None
+    owner = next((one for one in reversed(before) if gender is None or gender_of(one) in (None, gender)), None)
+    return relation if owner is None else f"{owner.label}'s {relation.replace('_', ' ')}"
+
+
+def _one_of(said: str) -> str:
+    """ "Mums" as people type "mum's"."""
+    words, low = kin_words()[0], said.casefold()
+    return said[:-1] if low.endswith("s") and low not in words and low[:-1] in words else said
+
+
+def _known_form(label: str, registry: Registry) -> str:
+    """A name with a plural or possessive "s" too many is the known one: "Idriss" is Idris."""
+    low = label.casefold()
+    if low in registry.names or not low.endswith("s"):
+        return label
+    return label[:-1] if known_person(low[:-1], registry) is not None else label
+
+
+_HONOURED = re.compile(
+    r"^(?:(?P<f>mrs|ms|miss|frau|auntie|aunt|sra|señora|mme|madame|dona|dra)|(?P<m>mr|herr|uncle|sr|señor|monsieur|don))\b",
+    re.I,
+)
+
+
+@lru_cache(maxsize=1)
+def _given() -> tuple[frozenset[str], frozenset[str]]:
+    names = packaged("pronouns")["names"]
+    return frozenset(names["female"].split()), frozenset(names["male"].split())
+
+
+def gender_of(person: Person) -> str | None:
+    """ "m" or "f" where a relation, a title or a given name tells it."""
+    _, _, female, male = kin_words()
+    relation = (person.relation or "").rpartition("'s ")[2].replace(" ", "_")
+    if relation in female or relation in male:
+        return "f" if relation in female else "m"
+    if (title := _HONOURED.match(person.label)) is not None:
+        return "f" if title["f"] else "m"
+    first = person.label.split()[0].casefold() if person.named and person.label.split() else ""
+    women, men = _given()
+    return "f" if first in women else "m" if first in men else None
 
 
 _HONORIFIC = re.compile(
@@ -261,13 +321,13 @@ _HONORIFIC = re.compile(
 def known_id(label: str, relation: str | None, registry: Registry) -> str:
     """The entity of a name: one that is known by it, or by its first name where only one is."""
     folded = label.casefold()
-    if (known := _known_person(folded, registry)) is not None:
+    if (known := known_person(folded, registry)) is not None:
         return known
     unnamed = [id for id in registry.relations.get(relation or "", ()) if is_kin_word(registry.labels.get(id, ""))]
     if len(unnamed) == 1 and not is_kin_word(label):
         return unnamed[0]
     folded = _HONORIFIC.sub("", folded)
-    if (known := _known_person(folded, registry)) is not None:
+    if (known := known_person(folded, registry)) is not None:
         return known
     first = folded.split()[0] if folded.split() else folded
     fits = {
@@ -280,7 +340,7 @@ def known_id(label: str, relation: str | None, registry: Registry) -> str:
     return key("person", label)
 
 
-def _known_person(name: str, registry: Registry) -> str | None:
+def known_person(name: str, registry: Registry) -> str | None:
     """Not the town of that name."""
     id = registry.names.get(name)
     return id if id is not None and id.startswith("person:") else None
@@ -288,7 +348,7 @@ def _known_person(name: str, registry: Registry) -> str | None:
 
 def tidy_name(said: str) -> str:
     """A name without "'s" and with capitals where somebody types without."""
-    name = re.sub(r"['’]s$", "", said.strip(' .,;:!?"“”()'))
+    name = re.sub(r"['’]s?$", "", said.strip(' .,;:!?"“”()'))
     return " ".join(part[:1].upper() + part[1:] if part.islower() and len(part) > 1 else part for part in name.split())
 
 

@@ -6,7 +6,8 @@ import re
 
 from tenuto.language.dates import Moment
 from tenuto.language.lexicon import packaged
-from tenuto.language.people import Person, is_kin_word, relation_of
+from tenuto.language.people import Person
+from tenuto.language.relations import is_kin_word, relation_of
 from tenuto.language.voice import LANGUAGES, third_person
 
 

@@ -52,9 +52,9 @@ _HEDGE = re.compile(
     r"\b(?:might|maybe|perhaps|possibly|i think|could be|vielleicht|quizás|tal vez|peut-être|talvez|acho que)\b", re.I
 )
 _FIRST = re.compile(r"\b(?:i|i'm|im|my|we|ich|mein\w*|wir|yo|soy|mi|tengo|je|j'|mon|ma|eu|sou|minha|meu|tenho)\b", re.I)
-_CARED_FOR = re.compile(r"\bthe (?P<who>patient|client|resident)\b", re.I)
+_CARED_FOR = re.compile(r"(?:\bthe |^)(?P<who>patient|client|resident)\b", re.I)
 _THIRD = re.compile(
-    r"\b(?:he|she|he's|she's|er|sie|él|ella|il|elle|ele|ela|the patient|patient\w*|the client|the resident)\b", re.I
+    r"\b(?:he|she|he's|she's|er|sie|él|ella|il|elle|ele|ela|patient\w*|the client|the resident)\b", re.I
 )
 
 
@@ -69,6 +69,7 @@ def plain_marks(text: str, marks: Sequence[Mark], sentences: Sequence[tuple[int,
         found += _doses(said, start, marks)
         found += _taken_medicines(said, start, marks)
         found += _bad_for(said, start, marks)
+        found += _harmed(said, start, marks)
         found += _names(said, start, marks)
         found += _jobs(said, start, marks)
         found += [
@@ -86,12 +87,49 @@ _NAME = re.compile(
 )
 
 
+CALLED = re.compile(
+    r"(?:\b(?:i'?m|i am|call me|names?(?:'s|’s| is)?|it'?s|this is|says?|goes by|go by|known as|calls me|called|ich bin|hei(?:ß|ss)e|hier ist|nenn\w* mich|"
+    r"nennen mich|soy|me llamo|me dicen|dime|llámame|je suis|m'appelle|appelle-moi|sou (?:o|a)|sou|chamo|chama-me|me chama)|\(|aka)\W*$",
+    re.I,
+)
+"""What stands before a name that somebody says to be theirs."""
+_NICKNAME = re.compile(
+    r"\b(?:(?:everyone|everybody|people|friends|they all|most people|my friends|mates) (?:just |always |literally )?(?:says?|calls? me)|call me|i go by|nenn(?:t|en)? mich|"
+    r"alle nennen mich|todos me (?:llaman|dicen|chamam)|ll[aá]mame|tout le monde m'appelle|appelle-moi|toda a gente me chama|me chama de|chama-me)"
+    r"\s+(?P<name>[^\W\d_][\w'’-]{1,20})\b",
+    re.I,
+)
+
+
+_INTRODUCED = re.compile(
+    r"(?:(?:hi|hello|hey|hallo|hola|salut|bonjour|olá|oi)[,!. ]+)?(?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]{1,20}(?: [A-ZÀ-ÖØ-Þ][\w'’-]{1,20}){0,2})"
+    r"(?: here\b|(?:,| –| -) (?:I|I'm|I’m|ich|yo|soy|je|eu|sou)\b)"
+)
+_BUT_CALLED = re.compile(
+    r"\b(?:i'?m|i am|ich bin|soy|je suis|sou) (?P<name>[^\W\d_][\w'’-]{1,20}),?(?: but| aber| pero| mais| mas)?[^.!?]{0,30}?\b(?:everyone|everybody|people|friends|alle|"
+    r"todos|tout le monde|toda a gente)\b",
+    re.I,
+)
+
+
 def _names(said: str, start: int, marks: Sequence[Mark]) -> list[Mark]:
+    """The speaker's own name, and what they are called, in so many words."""
+    known = [mark for mark in marks if mark.type == "name"]
+    found = [] if known else [*_NAME.finditer(said), *_BUT_CALLED.finditer(said)]
+    if not known and start == 0 and (introduced := _INTRODUCED.match(said)) is not None:
+        found += [introduced] if introduced["name"].casefold() not in word_list("no_person") else []
+    found += [one for one in _NICKNAME.finditer(said) if one["name"].casefold() not in _NO_NICKNAME]
     return [
         Mark("value", "name", start + one.start("name"), start + one.end("name"), "self", "now", PLAIN)
-        for one in _NAME.finditer(said)
-        if not any(mark.type == "name" for mark in marks)
+        for one in found
+        if not any(mark.start < start + one.end("name") and start + one.start("name") < mark.end for mark in known)
     ]
+
+
+_NO_NICKNAME = word_list("small_words") | {
+    "back", "when", "later", "tomorrow", "today", "tonight", "crazy", "now", "out", "names", "an", "biased", "old", "once", "maybe", "after", "mañana",
+    "luego", "demain", "plus", "morgen", "später", "amanhã", "depois",
+}  # fmt: skip
 
 
 _TAKES = re.compile(
@@ -146,6 +184,31 @@ def _bad_for(said: str, start: int, marks: Sequence[Mark]) -> list[Mark]:
         )
         for one in found
         if "?" not in said
+    ]
+
+
+_HARMED = re.compile(
+    r"\b(?P<what>[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ-]{3,24}) (?:(?:nearly|almost) (?:killed|finished)|(?:is|are|'s) (?:completely |strictly )?(?:off.limits|forbidden|banned)|"
+    r"(?:me|le|lhe) (?:la |lo )?(?:tienen|tiene) prohibid[oa]|casi (?:me|lo|la) mata|quase (?:me|o|a) mat\w+|(?:est|sont) interdite?s?|a failli (?:me|le|la) tuer|"
+    r"(?:ist|sind) (?:für mich |streng )?verboten|geht (?:bei (?:mir|ihm|ihr)|gar) (?:gar )?nicht)",
+    re.I,
+)
+
+
+def _harmed(said: str, start: int, marks: Sequence[Mark]) -> list[Mark]:
+    """ "Penicillin nearly killed me", "ibuprofen is off limits": something that is known to harm people."""
+    return [
+        Mark(
+            "value",
+            "allergy",
+            start + one.start("what"),
+            start + one.end("what"),
+            _owner(said, one.end(), start, marks),
+            "now",
+            HEDGED,
+        )
+        for one in _HARMED.finditer(said)
+        if "?" not in said and (is_medicine(one["what"]) or _allergen(one["what"]))
     ]
 
 

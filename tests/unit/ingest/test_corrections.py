@@ -30,7 +30,7 @@ def test_brand_and_substance_are_one_attribute():
 
 def test_what_nobody_takes_is_no_medicine():
     assert contents("I told {med:Halpin} about it") == []
-    assert contents("He lives with {home:Olly}, my mate {person:Olly}") == []
+    assert contents("He lives with {home:Olly}, my mate {person:Olly}") == ["Olly is the user's mate"]
 
 
 def test_an_answer_is_about_whom_the_question_was():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tenuto.language.medicines import is_medicine
 from tenuto.records.memory import Kind, Sensitivity
 
 
@@ -55,7 +56,7 @@ ATTRIBUTES = {
 }
 
 _SERIOUS = re.compile(
-    r"diab|zucker|epilep|asthma|asma\b|heart|herz|cardi|coraz|coeur|cœur|coração|fibrill|arr?h?ythm|pacemaker|schrittmacher|"
+    r"diab|zucker|type [12]\b|typ [12]\b|tipo [12]\b|asthm|high pressure|one kidney|epilep|asthma|asma\b|heart|herz|cardi|coraz|coeur|cœur|coração|fibrill|arr?h?[yi]thm|arritm|flimmer|insuffi|insufici|herzschw|pacemaker|schrittmacher|"
     r"marcapasos|kidney|niere|renal|rein|dialys|transplant|liver|leber|hepat|coeliac|celiac|zöliak|cel[ií]ac|cœliaque|"
     r"cancer|krebs|cáncer|tumou?r|leuk|lymphom|chemo|blood pressure|bluthochdruck|hypertens|hipertens|"
     r"migr[aä]i?n|enxaqueca|jaqueca|"
@@ -71,6 +72,20 @@ _SERIOUS = re.compile(
 def serious(condition: str) -> bool:
     """Whether a condition is one that must not be lost: a doctor would ask for it first."""
     return bool(_SERIOUS.search(condition))
+
+
+_MEASURED = re.compile(
+    r"lit(?:re|er|ro)s?\b|\bml\b|fluid|flüssigkeit|líquido|liquide|\bsalt|\bsalz|\bsal\b|\bsel\b|sodium|natrium|potassium|kalium|blood.thinner|"
+    r"blutverdünner|anticoagul|anaesthe|anesthe|narkose|contrast|kontrastmittel|grapefruit|gluten|\bmri\b|\bmrt\b|magnet",
+    re.I,
+)
+
+
+def forbids(limit: str) -> bool:
+    """Whether a limit names a medicine, or an amount that a doctor set: not "no meetings before ten"."""
+    return bool(_MEASURED.search(limit)) or any(
+        is_medicine(word) for word in re.split(r"[\s/-]+", limit) if len(word) > 4
+    )
 
 
 def attribute(type_: str) -> Attribute:

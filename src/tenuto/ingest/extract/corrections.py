@@ -49,7 +49,7 @@ NEAR = 28
 
 def corrected(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
     """The marks of a message as they are meant."""
-    wide = _as_medicines(text, _joined_times(text, [_widened(text, one) for one in marks]))
+    wide = _one_medicine(text, _as_medicines(text, _joined_times(text, [_widened(text, one) for one in marks]), spans))
     return [_state(text, one, wide, _span(spans, one.start, len(text))) for one in wide]
 
 
@@ -70,15 +70,44 @@ def _joined_times(text: str, marks: Sequence[Mark]) -> list[Mark]:
     return found
 
 
-def _as_medicines(text: str, marks: Sequence[Mark]) -> list[Mark]:
-    """What a list knows as a medicine is one, also where the reader took it for a condition."""
+_SWAP = patterns.compile(
+    r"\b(?:switch\w*|swap\w*|chang\w+|umgestellt|gewechselt|umgestiegen|cambi\w+|troc\w+|remplac\w+|replac\w+|mud(?:ou|aram|ei))\b",
+    "i",
+)
+_REACTS = patterns.compile(r"allerg|alerg|anaph|react|reag|vertr|toler|swell|hives|rash|throat", "i")
+
+
+_TAKES_IT = patterns.compile(
+    r"\b(?:takes?|taking|is on|are on|i'm on|nimmt|nehme|nehmen|tom[ao]|tomam|toman|prends?|prend)\s+(?:\w+\s+)?$", "i"
+)
+
+
+def _as_medicines(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
+    """What a list knows as a medicine is one, also where the reader took it for a condition, or a swap for an allergy."""
     named = {(one.start, one.end) for one in marks if one.type == "med"}
     found = []
     for one in marks:
-        if one.type == "cond" and substance_of(text[one.start : one.end]) is not None:
-            if (one.start, one.end) in named:
+        if one.type in ("cond", "allergy") and substance_of(text[one.start : one.end]) is not None:
+            start, end = _span(spans, one.start, len(text))
+            taken = _SWAP.search(text[start:end]) or _TAKES_IT.search(text[start : one.start])
+            if one.type == "cond" or (taken and not _REACTS.search(text[start:end])):
+                if (one.start, one.end) in named:
+                    continue
+                one = replace(one, type="med")
+        found.append(one)
+    return found
+
+
+def _one_medicine(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """ "Insulin, glargine" is one medicine by two names."""
+    found: list[Mark] = []
+    for one in sorted(marks, key=lambda one: (one.start, -one.end)):
+        last = next((other for other in reversed(found) if other.type == "med"), None)
+        if one.type == "med" and last is not None and text[last.end : one.start].strip(" ,(") == "":
+            kind = substance_of(text[one.start : one.end]) or ""
+            if kind.startswith(f"{substance_of(text[last.start : last.end])} "):
+                found[found.index(last)] = replace(last, end=one.end)
                 continue
-            one = replace(one, type="med")
         found.append(one)
     return found
 
@@ -142,9 +171,17 @@ def _goes_on(text: str, at: int) -> bool:
     return decimal and at + 1 < len(text) and text[at + 1].isdigit()
 
 
+_NO_MORE = patterns.compile(
+    r"\b(?:no longer|any ?more|used to|outgr\w+|gr[eo]wn? out|not allergic|nicht mehr|fruher|ya no|antes|ne \w+ plus|n'\w+ plus|ja nao|went away|gone)\b",
+    "i",
+)
+
+
 def _state(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int]) -> Mark:
     if mark.type == "med":
         return _medicine(text, mark, marks, span)
+    if mark.type == "allergy" and mark.state == "end" and not _NO_MORE.search(text[span[0] : span[1]]):
+        return replace(mark, state="now")  # "never again" ends the eating, not the allergy
     if mark.type == "home" and mark.state in ("end", "plan"):
         before, after = text[max(0, mark.start - 48) : mark.start], text[mark.end : mark.end + 32]
         german = before.endswith(" nach ") and _MOVED_AFTER.match(after)
@@ -159,15 +196,20 @@ def _medicine(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int
     before, after = text[span[0] : mark.start], text[mark.end : span[1]]
     others = any(one.type == "med" and span[0] <= one.start < span[1] and one is not mark for one in marks)
     if mark.state in ("now", "plan") and others:
+        if before.endswith(("von ", "from ")) and _SWAP.search(text[span[0] : span[1]]):
+            return replace(mark, state="end")
         swapped = _SWAPPED.search(before) and _FOR.match(after)
         return replace(mark, state="end") if swapped or _INSTEAD.search(before) else mark
+    to = _SWAPPED_TO.search(before) or (before.endswith("auf ") and _SWAPPED_AFTER.match(after))
+    if mark.state == "end" and to:
+        return replace(mark, state="now")
     dosed = any(one.type == "dose" and mark.end <= one.start < span[1] for one in marks)
     if mark.state == "end" and dosed and not others and not _STOPPED.search(text[span[0] : span[1]]):
         return replace(mark, state="now")
     return mark
 
 
-_TAKES = patterns.compile(
+TAKES = patterns.compile(
     r"\b(?:tak\w+|took|on|off|prescri\w+|tablets?|pills?|capsules?|inhaler|inject\w*|jabs?|dos\w+|medic\w*|meds|puffs?|drops|cream|start\w*|"
     r"nimm\w*|nehm\w*|tablette\w*|verschr\w+|spritz\w*|tom[ao]\w*|pastillas?|receta\w*|inyec\w*|prend\w*|pris|comprim\w+|prescrit\w*|"
     r"ordonnance|comprimidos?|receit\w+|remédio\w*)\b",
@@ -199,8 +241,12 @@ def past_age(text: str, mark: Mark) -> bool:
     return mark.type == "age" and bool(_AGE_THEN.search(text[max(0, mark.start - 32) : mark.start]))
 
 
-def plausible(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int], known: frozenset[str]) -> bool:
-    """Whether a value can be what it was marked as: a person is no place, and what nobody takes is no medicine."""
+def plausible(
+    text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int], known: frozenset[str], *, asked: bool = False
+) -> bool:
+    """Whether a value can be what it was marked as: a person is no place, and what nobody takes is no medicine.
+
+    ``asked``: it answers the question what somebody takes."""
     said = text[mark.start : mark.end].strip(" ,.;:!?")
     if mark.type in ("home", "origin", "job", "employer", "med", "allergy", "cond") and said.casefold() in known:
         return False
@@ -209,7 +255,10 @@ def plausible(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int
     if mark.type != "med" or any(is_medicine(word) for word in said.split()):
         return True
     dosed = any(one.type == "dose" and span[0] <= one.start < span[1] for one in marks)
-    return (dosed or bool(_TAKES.search(text[span[0] : span[1]]))) and mark.score >= SURE_OF_UNKNOWN
+    if said.casefold().split()[-1:] and said.casefold().split()[-1] in word_list("any_medicine"):
+        named = any(one.type == "med" and one is not mark and span[0] <= one.start < span[1] for one in marks)
+        return dosed and not named
+    return (dosed or asked or bool(TAKES.search(text[span[0] : span[1]]))) and mark.score >= SURE_OF_UNKNOWN
 
 
 SURE_OF_UNKNOWN = 0.5

@@ -14,11 +14,15 @@ from tenuto.ingest.extract.corrections import corrected
 from tenuto.ingest.extract.exchange import Exchange, speaker_of
 from tenuto.language.dates import Moment, resolve
 from tenuto.language.detect import language_of
-from tenuto.language.mentions import SELF, Mention, key, slug
+from tenuto.language.medicines import health_words
+from tenuto.language.mentions import SELF, Mention, key
+from tenuto.language.missed_people import missed_people
 from tenuto.language.people import Person, in_turn, people_in
 from tenuto.language.pronouns import Subjects
-from tenuto.language.safety import plain_marks
+from tenuto.language.relations import is_relation_word
+from tenuto.language.safety import CALLED, plain_marks
 from tenuto.language.sentences import spans
+from tenuto.language.vital import JUDGED, Meant, Said, barred_allergens, meant
 from tenuto.policy import MemoryPolicy
 from tenuto.records.conversation import Role
 from tenuto.records.memory import Trust
@@ -26,6 +30,7 @@ from tenuto.records.reading import Mark
 from tenuto.text import patterns
 
 VITAL_LEAST = 0.3
+BIRTHDAY_LEAST = 0.4
 DONE_LEAST = 0.3
 """That something is done counts only beside an open todo with the same words: little is enough to look."""
 PEOPLE_BEFORE = 8
@@ -36,6 +41,10 @@ NAME_WORDS = 5
 """Words of the longest name of a place or a workplace."""
 PARTED = 60
 """Characters that a word such as "and" between two marks counts for."""
+SURE_OF_NAME = 0.75
+"""How sure the reader must be of the user's name where no word says that it is one."""
+UNSURE = 0.5
+"""How sure something is at most that may be meant otherwise."""
 LONG_AGO = timedelta(days=60)
 """An appointment that seems so long past is the coming one."""
 VALUELESS = frozenset({"person", "rel", "pet", "animal", "when", "topic", "dose", "reaction"})
@@ -45,6 +54,8 @@ _UNSURE_TOO = frozenset(
 )
 """Marks of life-critical things, and of who is meant: taken also where the reader is unsure."""
 _HEALTH = frozenset({"med", "allergy", "cond", "blood", "limit", "event", "diet", "age"})
+_PERSONAL = _HEALTH - {"event"} | {"birthday", "home", "origin", "job", "employer", "study", "reaction", "dose"}
+"""What somebody is, has or takes: the subject of the clause tells whose it is."""
 _THINGS = {"home": "place", "origin": "place", "employer": "org", "project": "project"}
 """Values that are entities of their own where they are names."""
 YEAR = patterns.compile(r"\b(?:19|20)\d\d\b")
@@ -73,6 +84,7 @@ class Marked:
         self.language = language_of(self.text, exchange.language)
         self.spans = spans(self.text) or [(0, len(self.text))]
         found = corrected(self.text, [one for one in marks if _taken(one, policy.keep_confidence)], self.spans)
+        found = [other for one in found for other in self._harmful(one, found)]
         found += plain_marks(self.text, found, self.spans)
         self.marks = sorted(found, key=lambda one: (one.start, -one.end))
         self.speaker = speaker_of(exchange.message, exchange.own_names)
@@ -80,18 +92,29 @@ class Marked:
             self.text[one.start : one.end].casefold() for one in self.marks if one.type == "name"
         } | exchange.own_names
         asked = in_turn(exchange.before or "", exchange.registry, names=True)
-        found_people = [*people_in(self.text, self.marks, exchange.registry), *self._unmarked()]
+        missed = missed_people(self.text, self.marks, exchange.registry)
+        found_people = people_in(self.text, [*self.marks, *missed], exchange.registry, exchange.people[-PEOPLE_BEFORE:])
+        found_people += self._unmarked(found_people)
         named = [one for one in found_people if one.label.casefold() not in names]
         self.people = _answered(sorted(named, key=lambda one: one.start), asked, exchange.before or "")
         patients = {one.id: one for one in exchange.health.values() if one.id != SELF}
         before = [*exchange.people[-PEOPLE_BEFORE:], *asked[-2:]]
-        self.subjects = Subjects(self.text, self.spans, self.people, before, list(patients.values()))
-        self.marks = [self._of_the_asked(one) for one in self.marks]
+        self.subjects = Subjects(self.text, self.spans, self.people, before, list(patients.values()), self.language)
+        self.marks = self._as_meant([self._owned(self._of_the_asked(one)) for one in self.marks])
         self.things = [
             Mention(id=key(_THINGS[one.type], said), type=_THINGS[one.type], label=said, start=one.start, end=one.end)
             for one in self.marks
             if one.type in _THINGS and (said := self.said(one))[:1].isupper() and len(said.split()) <= NAME_WORDS
         ]
+
+    def _harmful(self, mark: Mark, marks: Sequence[Mark]) -> list[Mark]:
+        """A limit as the allergies that it tells, where it tells some that nobody marked."""
+        if mark.type not in ("limit", "diet") or mark.state != "now":
+            return [mark]
+        known = [one for one in marks if one.type == "allergy"]
+        found = barred_allergens(self.text, mark)
+        new = [one for one in found if not any(other.start < one.end and one.start < other.end for other in known)]
+        return new if found else [mark]
 
     @property
     def own(self) -> bool:
@@ -172,13 +195,13 @@ class Marked:
             self.said(when), self.sentence(when), self.message.at, self.exchange.zone, self.language, ahead=ahead
         )
 
-    def _unmarked(self) -> list[Person]:
+    def _unmarked(self, known: Sequence[Person]) -> list[Person]:
         """Whom a sentence names that says something of another person and in which nobody was marked."""
         found: list[Person] = []
         for start, end in self.spans:
             here = [one for one in self.marks if start <= one.start < end]
             others = any(one.owner == "other" and one.type in _HEALTH for one in here)
-            if not others or any(one.type in ("person", "rel", "pet") for one in here):
+            if not others or any(start <= one.start < end for one in known):
                 continue
             inside = [one for one in here if one.layer == "value"]
             found += [
@@ -199,24 +222,77 @@ class Marked:
         about_user = self._answers(mark) and not in_turn(question, self.exchange.registry) and _YOU.search(question)
         return replace(mark, owner="self") if about_user and mark.owner == "other" else mark
 
+    def _owned(self, mark: Mark) -> Mark:
+        """A mark with the owner that its clause names; where it names nobody, the reader's word stands."""
+        if mark.type not in _PERSONAL or self._answers(mark):
+            return mark
+        told = self.subjects.told(mark.start, patient=mark.type in _HEALTH)
+        own, other = self.subjects.speaker_here(mark.start), self.subjects.anybody_here(mark.start)
+        if told.sure or (told.own and not other) or (told.person is not None and other and not own):
+            return replace(mark, owner="self" if told.own else "other")
+        if not own and not other and (known := self._takes(mark)) is not None:
+            return replace(mark, owner="self" if known.id == SELF else "other")
+        return mark
+
+    def _as_meant(self, marks: Sequence[Mark]) -> list[Mark]:
+        """The marks without what is only played, supposed or asked; what may be meant otherwise is less sure."""
+        found = []
+        for mark in marks:
+            how = self._meant(mark) if mark.type in JUDGED else Meant.SAID
+            if how is Meant.SAID:
+                found.append(mark)
+            elif how is Meant.UNSURE:
+                found.append(replace(mark, score=min(mark.score, UNSURE)))
+            elif how is Meant.ANIMAL and self._named_pet(mark) is not None:
+                found.append(mark)
+        return found
+
+    def _meant(self, mark: Mark) -> Meant:
+        start, end = self.span(mark.start)
+        told = self.subjects.told(mark.start, patient=True)
+        answers = self._answers(mark)
+        pet = told.person is not None and told.person.relation == "pet"
+        asked = self.exchange.before or ""
+        return meant(
+            Said(self.text, mark, start, end, told.sure or answers, asked[-LONGEST_TURN:], pet and not told.own)
+        )
+
+    def _named_pet(self, mark: Mark) -> Person | None:
+        """The pet by name whom something is about."""
+        person = self.subjects.told(mark.start, patient=True).person
+        return person if person is not None and person.relation == "pet" and person.named else None
+
     def whose(self, mark: Mark) -> Person | None:
         """The person whom a value is about; nobody where it is about the user."""
-        if mark.type == "med" and mark.owner == "other" and (known := self._takes(mark)) is not None:
+        if mark.owner != "self" and (known := self._takes(mark)) is not None and known.id != SELF:
             return known
         if self._answers(mark) and (asked := in_turn(self.question() or "", self.exchange.registry)):
             return asked[-1]
         if mark.owner != "other":
             return self.speaking()
-        patient = mark.type in _HEALTH
-        if mark.type in ("allergy", "cond") and (known := self._takes(mark)) is not None:
-            return known
-        return self.subjects.of(mark.start, patient=patient)
+        return self.subjects.of(mark.start, patient=mark.type in _HEALTH)
 
     def _takes(self, mark: Mark) -> Person | None:
         """Whose a medicine, an allergy or a condition is known to be, where the sentence names nobody."""
-        known = self.exchange.health.get(slug(self.said(mark).split(" ")[0]))
-        named = self.subjects.named_here(mark.start, patient=True)
-        return known if known is not None and known.id != SELF and not named else None
+        if mark.type not in ("med", "allergy", "cond") or self.subjects.named_here(mark.start, patient=True):
+            return None
+        known = (self.exchange.health.get(one) for one in health_words(self.said(mark)))
+        return next((one for one in known if one is not None), None)
+
+    def knows(self, mark: Mark, person: Person | None) -> bool:
+        """Whether it is told of somebody who is known, by name or by who they are: not of "a lady"."""
+        if person is None:
+            return mark.owner != "other" or self.speaker.subject != SELF
+        return person.named or person.relation == "pet" or person.word is None or is_relation_word(person.word)
+
+    def own_name(self, mark: Mark) -> bool:
+        """Whether the user is called so: not "we're Jain", nor "Jaden, my brother"."""
+        before = self.text[max(0, mark.start - 32) : mark.start]
+        said = self.said(mark)
+        if CALLED.search(before) or mark.score >= SURE_OF_NAME:
+            return True
+        first = not before.strip() and said[:1].isupper() and len(said.split()) > 1
+        return first and self.exchange.user_name is None and said.casefold() not in self.exchange.registry.names
 
     def in_todo(self, mark: Mark) -> bool:
         """Whether an event stands inside an obligation: the todo says it."""
@@ -262,7 +338,9 @@ LESS_SURE = 0.5
 
 
 def _taken(mark: Mark, sure: float) -> bool:
-    vital = mark.type in _UNSURE_TOO
+    vital = mark.type in _UNSURE_TOO or mark.type == "name"
+    if mark.type == "birthday":
+        return mark.score >= min(BIRTHDAY_LEAST, sure)
     if mark.type in ("done", "cancel"):
         return mark.score >= DONE_LEAST
     return mark.score >= (

@@ -20,7 +20,8 @@ from tenuto.language.affect import affect
 from tenuto.language.claimed_dates import Span, claims
 from tenuto.language.detect import language_of
 from tenuto.language.mentions import EMPTY, SELF, Mention, Registry, key, slug
-from tenuto.language.people import Person, known_id, only_one, relation_of, tidy_name
+from tenuto.language.people import Person, known_id, tidy_name
+from tenuto.language.relations import only_one, relation_of
 from tenuto.language.render import word
 from tenuto.language.support import kin
 from tenuto.language.voice import third_person

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tenuto.ingest.candidate import Candidate, normal
-from tenuto.ingest.extract.attributes import Attribute, attribute, serious
+from tenuto.ingest.extract.attributes import Attribute, attribute, forbids, serious
 from tenuto.ingest.extract.candidates import Told, candidate_of
-from tenuto.ingest.extract.corrections import begun, guessed, plausible, supported
+from tenuto.ingest.extract.corrections import TAKES, begun, guessed, plausible, supported
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Unkept, capped
 from tenuto.ingest.extract.finished import finished_in
 from tenuto.ingest.extract.marked import VALUELESS, Marked
@@ -25,7 +25,8 @@ from tenuto.ingest.extract.wording import LISTED, around, statement, told_clause
 from tenuto.language.dates import Moment, since
 from tenuto.language.fragments import is_fragment
 from tenuto.language.mentions import SELF, Mention
-from tenuto.language.people import Person, only_one, relation_of, tidy_name
+from tenuto.language.people import Person, tidy_name
+from tenuto.language.relations import is_relation_word, only_one, relation_of
 from tenuto.language.render import clause, dated, related, sentence, template, word
 from tenuto.language.voice import third_person
 from tenuto.language.wishes import Wish
@@ -56,7 +57,10 @@ _PARTED = patterns.compile(
     r"rompimos|terminamos|lo dejamos|séparé|rompu|quitté|terminei|acabou|separei|terminou",
     "i",
 )
-_URGENT = patterns.compile(r"emergenc|notfall|urgenc|emergên|in case of", "i")
+_URGENT = patterns.compile(
+    r"emergenc|notfall|urgenc|in case of|(?:any|some)thing (?:happens|goes wrong|should happen)|was passiert|me pasa algo|m'arrive|acontecer alg|spare key",
+    "i",
+)
 
 
 def propositions(exchange: Exchange, marks: Sequence[Mark], policy: MemoryPolicy) -> Extraction:
@@ -109,13 +113,16 @@ class _Reading(Marked):
         what = attribute(mark.type)
         known = (name for name, id in self.exchange.registry.names.items() if id.startswith("person:"))
         people = frozenset([*known, *(one.label.casefold() for one in self.people if one.named)])
-        if not plausible(self.text, mark, self.marks, self.span(mark.start), people):
+        asked = mark.type == "med" and bool(TAKES.search(self.question() or ""))
+        if not plausible(self.text, mark, self.marks, self.span(mark.start), people, asked=asked):
             self._refuse(mark, "it is a person, an age of then, or nothing that anybody takes")
             return
-        if not supported(self.text, mark, self.span(mark.start)):
-            return self._refuse(mark, "nothing in the sentence says so")
+        answers = self.question() is not None and len(self.sentence(mark).split()) < FRAGMENT
+        if not answers and not supported(self.text, mark, self.span(mark.start)):
+            self._refuse(mark, "nothing in the sentence says so")
+            return
         person = self.whose(mark)
-        if mark.owner == "other" and person is None and self.speaker.subject == SELF:
+        if not self.knows(mark, person):
             self._refuse(mark, "nobody is known whom it could be about")
             return
         moment = self.when(mark)
@@ -134,7 +141,7 @@ class _Reading(Marked):
                 self._refuse(mark, "an event without a date" if moment is None else "a todo says it")
                 return
             told = around(self, mark, person)
-            vital = self._vital(mark, what, value)
+            vital = self._vital(mark, what, value, person)
             if person is None and not vital and is_fragment(told, self.language):
                 return self._refuse(mark, "too short to say something by itself")
             self._add(mark, what, person, told, value=value, moment=moment, vital=vital, whole=True)
@@ -148,14 +155,14 @@ class _Reading(Marked):
         if moment is not None and moment.relation == "at" and begun(self.text, mark, self.span(mark.start)):
             moment = since(moment, self.language)
         predicate = dated(predicate, moment, self.language)
-        vital = self._vital(mark, what, value)
+        vital = self._vital(mark, what, value, person)
         value = f"{value}, {more}" if template_name == "work" else value  # the same job elsewhere is another one
         self._add(mark, what, person, predicate, value=value, moment=moment, vital=vital)
 
     def _name(self, mark: Mark) -> None:
-        if self.speaker.subject != SELF:
+        if self.speaker.subject != SELF or not self.own_name(mark):
             return
-        names = [tidy_name(self.said(one)) for one in self.marks if one.type == "name"]
+        names = [tidy_name(self.said(one)) for one in self.marks if one.type == "name" and self.own_name(one)]
         value = names[0] + (f" ({', '.join(dict.fromkeys(names[1:]))})" if len(set(names)) > 1 else "")
         said = template("name", "now", self.language) or "{v}"
         self._add(mark, attribute("name"), None, said.format(v=value), value=value, vital=True)
@@ -169,6 +176,9 @@ class _Reading(Marked):
         if mark.type == "sos" and number is not None:
             return
         if person is None and (number is None or (others and not urgent)):
+            return
+        if urgent and person is None and not _URGENT.search(f"{self.exchange.before or ''} {self.sentence(mark)}"):
+            self._refuse(mark, "nobody is known who could be called")
             return
         what = attribute("sos" if urgent else "contact")
         shown = self.said(number) if number is not None else ""
@@ -250,6 +260,8 @@ class _Reading(Marked):
         for person in self.people:
             if not person.named or person.relation is None or person.word is None or person.relation == "pet":
                 continue
+            if not is_relation_word(person.word):
+                continue
             if not person.label or (person.id, "relation") in said or self._known_relation(person):
                 continue
             if person.id in told and not only_one(person.relation):
@@ -277,17 +289,13 @@ class _Reading(Marked):
         ids = self.exchange.registry.relations.get(person.relation or "", ())
         return person.id in ids and person.id in self.exchange.registry.labels
 
-    def _vital(self, mark: Mark, what: Attribute, value: str) -> bool:
-        if mark.state in ("end", "neg"):
+    def _vital(self, mark: Mark, what: Attribute, value: str, person: Person | None) -> bool:
+        if mark.state in ("end", "neg") or (person is not None and person.relation == "pet"):
             return False
         if mark.type == "cond":
             return serious(value)
         if mark.type == "limit":
-            return any(
-                one.type in ("med", "cond", "allergy")
-                for one in self.marks
-                if self.span(one.start) == self.span(mark.start)
-            )
+            return forbids(value)
         return what.vital
 
     def _add(

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from tenuto.ingest.extract.marked import YEAR, Marked, gap
 from tenuto.language.dates import Moment, day_of_year, resolve
+from tenuto.language.doses import dose_of
 from tenuto.language.lexicon import word_list
 from tenuto.language.people import Person
 from tenuto.language.render import clause, sentence, template
+from tenuto.language.voice import third_person
 from tenuto.records.reading import Mark
 from tenuto.text import patterns
 
@@ -104,8 +106,12 @@ def worded(message: Marked, mark: Mark) -> tuple[str, str, str]:
         told = clause(value, None, message.language, own=True)
         return told[:1].lower() + told[1:], "diet_does", ""
     if mark.type == "med":
-        dose = message.near(mark, "dose")
-        return (f"{value} {message.said(dose)}" if dose and mark.state in ("now", "plan") else value), "med", ""
+        dose = (
+            dose_of(message.text, mark, message.span(mark.start), message.marks)
+            if mark.state in ("now", "plan")
+            else ""
+        )
+        return f"{value} {third_person(dose, message.language, verbs=False)}".strip(), "med", ""
     if mark.type == "job":
         place = message.near(mark, "employer")
         if place is not None and mark.state in ("now", "plan"):
