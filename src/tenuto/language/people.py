@@ -152,21 +152,10 @@ def _alone(text: str, mark: Mark) -> bool:
     """ "My husband." as a sentence of its own says who was just named."""
     before = re.split(r"[.!?\n]", text[: mark.start])[-1].strip().lower()
     after = text[mark.end : mark.end + 2]
-    return before in (
-        "",
-        "my",
-        "our",
-        "the",
-        "mein",
-        "meine",
-        "mi",
-        "mon",
-        "ma",
-        "meu",
-        "minha",
-        "o meu",
-        "a minha",
-    ) and (not after.strip() or after[:1] in ".!?\n")
+    return before in _MINE and (not after.strip() or after[:1] in ".!?\n")
+
+
+_MINE = frozenset(["", "my", "our", "the", "mein", "meine", "mi", "mon", "ma", "meu", "minha", "o meu", "a minha"])
 
 
 def _other_form(text: str, one: Person, other: Person) -> bool:

@@ -183,15 +183,8 @@ class _Reading(Marked):
         what = attribute("sos" if urgent else "contact")
         shown = self.said(number) if number is not None else ""
         if urgent and number is None:
-            self._add(
-                mark,
-                what,
-                person,
-                clause(self.sentence(mark), person, self.language, own=False),
-                value=shown or None,
-                vital=True,
-                whole=True,
-            )
+            told = clause(self.sentence(mark), person, self.language, own=False)
+            self._add(mark, what, person, told, value=shown or None, vital=True, whole=True)
             return
         said = template("sos" if urgent else "contact", mark.state, self.language) or "{v}"
         self._add(mark, what, person, said.format(v=shown), value=shown, vital=urgent)
@@ -258,9 +251,7 @@ class _Reading(Marked):
         said = {(one.subject, one.attribute) for one in self.candidates}
         told = {one.subject for one in self.candidates if one.attribute}
         for person in self.people:
-            if not person.named or person.relation is None or person.word is None or person.relation == "pet":
-                continue
-            if not is_relation_word(person.word):
+            if not person.named or not person.relation or not person.word or not is_relation_word(person.word):
                 continue
             if not person.label or (person.id, "relation") in said or self._known_relation(person):
                 continue
