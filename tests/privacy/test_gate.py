@@ -173,7 +173,9 @@ def test_what_was_wished_holds_in_every_way_out(told: Told, wish: str) -> None:
         assert leaks(told) == [], (wish, when)
 
 
-@pytest.mark.parametrize("wish", ["forget_by_words", "forget_id", "silence_by_words"])
+@pytest.mark.parametrize(
+    "wish", ["forget_by_words", "forget_topic", "forget_id", "forget_unkept", "silence_by_words", "allow_no"]
+)
 def test_an_open_gate_is_caught(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
     clock = FakeClock(START)
     with tenuto.open("memory:", clock=clock) as store:
