@@ -102,12 +102,17 @@ _NICKNAME = re.compile(
 
 
 _INTRODUCED = re.compile(
-    r"(?:(?:hi|hello|hey|hallo|hola|salut|bonjour|olá|oi)[,!. ]+)?(?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]{1,20}(?: [A-ZÀ-ÖØ-Þ][\w'’-]{1,20}){0,2})"
-    r"(?: here\b|(?:,| –| -) (?:I|I'm|I’m|ich|yo|soy|je|eu|sou)\b)"
+    r"(?:(?:hi|hello|hey|hallo|hola|salut|bonjour|olá|oi)[,!. ]+)?(?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]{1,20}(?: [A-ZÀ-ÖØ-Þ][\w'’-]{1,20}){1,2})"
+    r"(?:,| –| -) (?:I|I'm|I’m|ich|yo|soy|je|eu|sou)\b"
 )
+_EXCLAIMED = frozenset(
+    ["god", "lord", "oh", "well", "thank", "thanks", "good", "yes", "no", "dear", "happy", "merry", "new", "ok", "okay", "so", "holy", "my", "mein", "gott",
+     "dios", "mon", "dieu", "meu", "deus", "last", "this", "next", "guten", "buenos", "buenas", "bom", "boa", "hey", "hi", "hello"]
+)  # fmt: skip
+"""Words of what somebody calls out, or greets with, before "I"."""
 _BUT_CALLED = re.compile(
-    r"\b(?:i'?m|i am|ich bin|soy|je suis|sou) (?P<name>[^\W\d_][\w'’-]{1,20}),?(?: but| aber| pero| mais| mas)?[^.!?]{0,30}?\b(?:everyone|everybody|people|friends|alle|"
-    r"todos|tout le monde|toda a gente)\b",
+    r"\b(?:i'?m|i am|ich bin|soy|je suis|sou) (?P<name>[^\W\d_][\w'’-]{1,20}),? (?:but|aber|pero|mais|mas) (?:\w+ )?(?:everyone|everybody|people|friends|alle|"
+    r"todos|tout le monde|toda a gente) (?:just |always |literally )?(?:says?|calls? me|nennen mich|me (?:llaman|dicen|chamam?)|m'appelle)\b",
     re.I,
 )
 
@@ -117,7 +122,7 @@ def _names(said: str, start: int, marks: Sequence[Mark]) -> list[Mark]:
     known = [mark for mark in marks if mark.type == "name"]
     found = [] if known else [*_NAME.finditer(said), *_BUT_CALLED.finditer(said)]
     if not known and start == 0 and (introduced := _INTRODUCED.match(said)) is not None:
-        found += [introduced] if introduced["name"].casefold() not in word_list("no_person") else []
+        found += [] if _EXCLAIMED.intersection(introduced["name"].casefold().split()) else [introduced]
     found += [one for one in _NICKNAME.finditer(said) if one["name"].casefold() not in _NO_NICKNAME]
     return [
         Mark("value", "name", start + one.start("name"), start + one.end("name"), "self", "now", PLAIN)

@@ -35,6 +35,8 @@ class Said:
     sure: bool
     asked: str = ""
     pet: bool = False
+    reacted: bool = False
+    """A reaction is told beside it."""
 
     @property
     def value(self) -> str:
@@ -218,7 +220,7 @@ def _once(said: Said) -> bool:
 
 def _allergy(said: Said) -> Meant:
     near = said.text[max(0, said.first - SEEN // 2) : said.last + SEEN // 2]
-    sign = bool(_SIGN.search(near) or _SIGN.search(said.asked))
+    sign = said.reacted or bool(_SIGN.search(near) or _SIGN.search(said.asked))
     if is_allergen(said.value):
         if sign:
             return Meant.SAID

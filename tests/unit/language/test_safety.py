@@ -122,3 +122,21 @@ def test_marks_lie_inside_any_text(words: list[str]):
 def test_a_flood_of_words_takes_no_time():
     text = "allergic to a " * 5000
     assert len(plain_marks(text, [], spans(text))) < 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("im kezia but literally everyone says kez", ["kezia", "kez"]),
+        ("Anjali Deshmukh, I run product", ["Anjali Deshmukh"]),
+        ("Ich bin Katharina, aber alle nennen mich Kathi", ["Katharina", "Kathi"]),
+        ("hi! call me Jo", ["Jo"]),
+        ("Well, I rang the council", []),
+        ("Thank God, I made it", []),
+        ("I'm tired, people say that a lot", []),
+        ("call me later", []),
+    ],
+)
+def test_own_names_in_so_many_words(text: str, names: list[str]):
+    found = [one for one in plain_marks(text, [], spans(text)) if one.type == "name"]
+    assert [text[one.start : one.end] for one in found] == names

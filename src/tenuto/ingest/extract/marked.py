@@ -252,10 +252,10 @@ class Marked:
         told = self.subjects.told(mark.start, patient=True)
         answers = self._answers(mark)
         pet = told.person is not None and told.person.relation == "pet"
-        asked = self.exchange.before or ""
-        return meant(
-            Said(self.text, mark, start, end, told.sure or answers, asked[-LONGEST_TURN:], pet and not told.own)
-        )
+        reacted = any(one.type == "reaction" and start <= one.start < end for one in self.marks)
+        asked = (self.exchange.before or "")[-LONGEST_TURN:]
+        sure = told.sure or answers
+        return meant(Said(self.text, mark, start, end, sure, asked, pet and not told.own, reacted))
 
     def _named_pet(self, mark: Mark) -> Person | None:
         """The pet by name whom something is about."""
