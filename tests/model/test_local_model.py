@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import openai
 import pytest
@@ -14,6 +16,7 @@ import tenuto
 from tenuto.providers.model_openai import OpenAIModel
 from tenuto.surfaces.proxy import Upstream, proxy_app
 from tenuto.surfaces.proxy_access import Alone
+from tests.model.local_model import weights
 from tests.upstream import Served
 
 SCHEMA = {
@@ -84,3 +87,20 @@ def test_the_chat(local, tmp_path):
     assert done.returncode == 0, done.stderr
     answer = done.stdout.partition("Pinned")[2].partition("\n")[2]
     assert "penicillin" in answer.lower()
+
+
+def test_a_file_is_run_in_this_process(tmp_path):
+    file = weights(Path(os.environ["TENUTO_TEST_MODEL"]))
+    with tenuto.open(tmp_path / "l.db", model=f"local:{file}", background=False) as store:
+        ana = store.user("ana")
+        found = store.deps.model.complete(
+            system="Extract who is spoken of and where they live.",
+            user="My sister Ana moved to Lisbon last week.",
+            schema=SCHEMA,
+            max_tokens=100,
+        )
+        assert json.loads(found.text) == {"name": "Ana", "city": "Lisbon"}
+        receipt = ana.observe("My sister Ana lives in Lisbon and works as a nurse.")
+        store.settle()
+        notes = ana.receipt(receipt.id).notes
+    assert not any("failed" in note or "could not be used" in note for note in notes), notes

@@ -3,6 +3,7 @@
     openai:gpt-5-mini                                OpenAI, key from OPENAI_API_KEY
     anthropic:claude-sonnet-4-5                      Anthropic, key from ANTHROPIC_API_KEY
     ollama:llama3.2                                  a local Ollama
+    local:~/models/qwen.gguf                         a GGUF file, run in this process; "local" reads TENUTO_MODEL_FILE
     openai+http://127.0.0.1:8080/v1:qwen2.5:1.5b     any server that speaks as OpenAI's does, key from TENUTO_MODEL_KEY
     anthropic+https://gateway.example:claude-…       the same for Anthropic's
 
@@ -18,6 +19,8 @@ from typing import Any, cast
 from tenuto.errors import ModelError, SettingError, TenutoError
 from tenuto.policy import ModelPolicy
 from tenuto.ports import Answer, ChatModel, KeyedModel, Model
+from tenuto.providers.model_local import FILE as LOCAL_FILE
+from tenuto.providers.model_local import local_model
 from tenuto.records.context import Context
 
 Secret = Callable[[str], str | None]
@@ -27,7 +30,10 @@ _OWN = re.compile(r"(openai|anthropic)\+(https?://[^/\s]+(?:/[^:\s]*)?):(\S+)")
 _NAMED = re.compile(r"(openai|anthropic|ollama):(\S+)")
 OLLAMA = "http://127.0.0.1:11434/v1"
 OWN_KEY = "TENUTO_MODEL_KEY"
-HOW = "'openai:<model>', 'anthropic:<model>', 'ollama:<model>' or 'openai+http://host:port/v1:<model>'"
+HOW = (
+    "'openai:<model>', 'anthropic:<model>', 'ollama:<model>', 'local:<file.gguf>' "
+    "or 'openai+http://host:port/v1:<model>'"
+)
 
 
 class CallableModel:
@@ -76,6 +82,10 @@ def parse_model(
     from tenuto.providers.model_anthropic import AnthropicModel
     from tenuto.providers.model_openai import OpenAIModel
 
+    if spec.strip() == "local" or spec.strip().startswith("local:"):
+        if guarded:
+            raise SettingError("A file of this machine is the operator's to name.")
+        return local_model(spec.strip(), secret(LOCAL_FILE))
     limits: dict[str, Any] = {"timeout": policy.timeout, "retries": policy.retries}
     if guarded and not spec.strip().startswith(("openai:", "anthropic:")):
         from tenuto.providers.outbound import GuardedTransport
