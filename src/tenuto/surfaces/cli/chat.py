@@ -32,7 +32,8 @@ HISTORY = 200
 @click.command()
 @for_user
 @click.option(
-    "--model", help="'openai:…', 'anthropic:…', 'ollama:…', 'local:FILE.gguf', 'openai+http://…'. [default: $TENUTO_MODEL or none]"
+    "--model",
+    help="'openai:…', 'anthropic:…', 'ollama:…', 'local:FILE', 'openai+http://…'. [default: $TENUTO_MODEL or none]",
 )
 @click.option("--budget", type=int, help="Tokens of a context, the answer included.  [default: 8000]")
 @click.option("--private", is_flag=True, help="Begin without keeping anything.")
