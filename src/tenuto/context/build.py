@@ -96,6 +96,7 @@ def build(
         start=start,
         now=now,
         policy=policy,
+        tokens=tokens - budgeting.answer_share(tokens, policy.context),
         question=holds.question(scope.channel, scope.persona, now),
         **gates,
     )

@@ -21,7 +21,7 @@ from tenuto.language.topics import subject
 from tenuto.lifecycle import told
 from tenuto.recall.cards import Card, fact_texts
 from tenuto.recall.gate import Admitted
-from tenuto.records.conversation import KeyPoint, Message, Role, Summary
+from tenuto.records.conversation import KeyPoint, Message, Role, SourcedLine, Summary
 from tenuto.records.memory import TRUST_ORDER, AgentState, Memory, Todo, Trust
 from tenuto.records.wishes import StandingWish
 from tenuto.records.workflow import Workflow
@@ -174,11 +174,19 @@ def summary(templates: Templates, admitted: Admitted[Summary], zone: tzinfo, tex
     return line(templates, day(found.created_at, zone), found.trust, topic + (admitted.text if text is None else text))
 
 
-def session(templates: Templates, admitted: Admitted[Summary], started_at: datetime, zone: tzinfo) -> str:
-    """A past session in full: its summary and what the persona noted for itself."""
-    note = told.one(admitted.lines, told.DIARY)
-    diary = f" / Your own note then: {note}" if note else ""
-    return line(templates, day(started_at, zone), Trust.INFERRED, admitted.text + diary)
+def session(
+    templates: Templates,
+    admitted: Admitted[Summary],
+    started_at: datetime,
+    zone: tzinfo,
+    lines: Sequence[SourcedLine],
+) -> str:
+    """A past session in full: those ``lines`` of its summary, and what the persona noted for itself; empty without."""
+    noted = told.of_part(lines, told.DIARY)
+    note = told.one(lines, told.DIARY) if any(line.messages for line in noted) else ""
+    text = told.arc(lines) if admitted.lines else admitted.text
+    shown = " / ".join(part for part in (text, f"Your own note then: {note}" if note else "") if part)
+    return line(templates, day(started_at, zone), Trust.INFERRED, shown) if shown else ""
 
 
 def headline(templates: Templates, admitted: Admitted[Summary], started_at: datetime, zone: tzinfo) -> str:
@@ -202,10 +210,27 @@ def todo(templates: Templates, admitted: Admitted[Todo], zone: tzinfo) -> str:
     return line(templates, day(found.created_at, zone), found.trust, text)
 
 
+STANDING = {
+    "connection": ("you hardly know each other yet", "you know each other somewhat", "you are close"),
+    "discretion": ("little needs holding back", "some things are better left to them", "hold back, they are private"),
+    "mood": ("the talk was heavy lately", "the talk is even", "the talk was bright lately"),
+    "attunement": (
+        "you still learn what suits them",
+        "you mostly know what suits them",
+        "you know what suits them",
+    ),
+}
+"""How each axis is told when it is low, in between, and high."""
+
+
 def state(templates: Templates, found: AgentState, zone: tzinfo) -> str:
-    """The axes as numbers; the persona's own text says what it makes of them."""
-    axes = ", ".join(f"{name} {value:+.1f}" for name, value in sorted(found.axes.items()))
-    return line(templates, day(found.updated_at, zone), Trust.INFERRED, axes)
+    """The axes in words: a number would mean nothing to who reads it, and change the text at every turn."""
+    shown = []
+    for name, value in sorted(found.axes.items()):
+        low, high = (-0.2, 0.2) if name == "mood" else (0.34, 0.67)
+        place = 0 if value < low else 2 if value > high else 1
+        shown.append(STANDING[name][place] if name in STANDING else f"{name}: {('low', 'middling', 'high')[place]}")
+    return line(templates, day(found.updated_at, zone), Trust.INFERRED, "; ".join(shown))
 
 
 def variable(templates: Templates, name: str, value: Any, now: datetime, zone: tzinfo) -> str:

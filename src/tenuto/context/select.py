@@ -14,8 +14,11 @@ from typing import Any
 
 from tenuto.context import render
 from tenuto.context.assemble import Line
+from tenuto.context.blocks import table
+from tenuto.context.budget import MESSAGE_OVERHEAD
 from tenuto.context.gather import About, Gathered
 from tenuto.context.templates import Templates
+from tenuto.language import sentences
 from tenuto.lifecycle import state as persona_state
 from tenuto.lifecycle import told
 from tenuto.policy import Policy
@@ -24,7 +27,7 @@ from tenuto.recall.gate import Admitted, Gate, Verdict
 from tenuto.recall.scoring import message_relevance
 from tenuto.records.base import micros
 from tenuto.records.context import Dropped
-from tenuto.records.conversation import KeyPoint, Message, Summary, SummaryKind
+from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
 from tenuto.records.memory import Kind, Memory, Todo, TodoKind, TodoStatus
 from tenuto.records.wishes import forget_question
 from tenuto.text.words import distinct_tokens
@@ -43,6 +46,8 @@ class Frame:
     start: datetime
     now: datetime
     policy: Policy
+    tokens: int
+    """Of the whole context, without those that are kept for the answer."""
     unasked: Gate
     """What may stand in a context whatever the message is."""
     asked: Gate
@@ -67,6 +72,11 @@ TOPIC = 2
 """Words that a turn shares with the message from which both are about the same."""
 BOUNDARIES = 8
 """Things not to be raised that the model is told of, the latest."""
+SAYS_THE_SAME = "says the same as another line"
+SURE = 0.7
+"""Part of the room of a block that is surely its own: the pins take some."""
+CHARACTERS = 3
+"""Characters of a token, at least; most texts have more."""
 ANSWERING = frozenset({"relevant", "news", "marked"})
 """Blocks that follow the message; the others stay the same while a session lasts."""
 
@@ -83,13 +93,17 @@ class _Sheet:
     def put_aside(self, block: str, kind: str, id: str, why: str) -> None:
         self.dropped.setdefault(block, []).append(Dropped(kind=kind, id=id, tokens=0, why=why))
 
+    def repeats(self, text: str) -> bool:
+        """Whether a sentence stands there already."""
+        return _sentence(text) in self.said
+
     def offer(self, block: str, kind: str, id: str, text: str, at: datetime | None = None, content: str = "") -> None:
-        key, words = (kind, id), " ".join(content.casefold().split())
+        key, words = (kind, id), _sentence(content)
         if key in self.seen:
             return
         self.seen.add(key)
         if words and words in self.said:
-            self.put_aside(block, kind, id, "says the same as another line")
+            self.put_aside(block, kind, id, SAYS_THE_SAME)
             return
         if words:
             self.said.add(words)
@@ -117,9 +131,12 @@ def select(
     shown = {turn.id for turn in turns} if replay else set()
     sheet.seen |= {("message", turn.id) for turn in found.turns if turn.id not in shown}
     _facts(sheet, found, frame)
-    _summaries(sheet, found, frame)
     _todos(sheet, found, frame)
     _messages(sheet, found, frame)
+    offered = {line.id for lines in sheet.lines.values() for line in lines if line.kind == "todo"}
+    quotes = [one.quote for todo in found.todos if todo.id in offered for one in todo.evidence if one.quote]
+    sheet.said |= {_sentence(quote) for quote in quotes}
+    _summaries(sheet, found, frame)
     _subject(sheet, found, frame, about, semantic)
     if replay:
         admitted = [(index, frame.here.admit(turn)) for index, turn in enumerate(turns)]
@@ -143,6 +160,16 @@ def in_sight(found: Gathered, sent: Iterable[str]) -> Gathered:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
+
+
+def _sentence(text: str) -> str:
+    """The words of a sentence, whoever said it, however it ends and whatever was added in brackets."""
+    said = text
+    for _ in range(2):  # "They told me: …", "Still open: User: …"
+        who, colon, rest = said.partition(": ")
+        said = rest if colon and who.count(" ") < 3 else said
+    bare = said.partition(" (")[0] if said.endswith(")") else said
+    return " ".join(bare.casefold().strip(" .!?…“”\"'").split())
 
 
 def moment(record: Record) -> datetime:
@@ -190,7 +217,9 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         elif summary.kind is SummaryKind.TOPIC:
             _record(sheet, "topics", summary, frame)
     for point in sorted(found.key_points, key=lambda point: (-point.weight, point.id)):
-        if point.session_id != here:
+        if sheet.repeats(point.content):
+            sheet.put_aside("points", "key_point", point.id, SAYS_THE_SAME)
+        elif point.session_id != here:
             _record(sheet, "points", point, frame)
 
 
@@ -204,15 +233,15 @@ def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None
         _record(sheet, block, summary, frame)
         return
     kept = []
-    for heading, listed in told.sections(admitted.lines):
-        new = [text for text in listed if " ".join(text.casefold().split()) not in sheet.said]
+    for heading, listed in told.sections([line for line in admitted.lines if line.part.casefold() != "state"]):
+        new = [text for text in listed if not sheet.repeats(text)]
         if new:
             kept.append(f"{heading.replace('_', ' ').capitalize()}: {'; '.join(new)}")
     if kept:
         text = render.summary(frame.templates, admitted, frame.zone, "\n".join(kept))
         sheet.offer(block, "summary", summary.id, text, summary.created_at)
     else:
-        sheet.put_aside(block, "summary", summary.id, "says the same as other lines")
+        sheet.put_aside(block, "summary", summary.id, SAYS_THE_SAME)
 
 
 def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -237,9 +266,25 @@ def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     in_full = {past.id for past, _ in weightiest}
     for place, (past, admitted) in enumerate(told_of):
         block = "latest" if place == 0 else "sessions" if past.id in in_full else "headlines"
-        show = render.headline if block == "headlines" else render.session
-        text = show(frame.templates, admitted, past.started_at, frame.zone)
-        sheet.offer(block, "session", past.id, text, past.started_at)
+        _past_session(sheet, block, past, admitted, frame)
+
+
+def _past_session(sheet: _Sheet, block: str, past: Session, admitted: Admitted[Summary], frame: Frame) -> None:
+    """A past session by its headline or in full, without the lines that stand there already."""
+    headline = block == "headlines"
+    wanted = told.of_part(admitted.lines, told.HEADLINE) if headline else admitted.lines
+    new = [line for line in wanted if line.computed or not sheet.repeats(line.text)]
+    words = {id for line in told.of_part(new, *told.ARC, told.TOLD) for id in line.messages}
+    new = [line for line in new if line.part != told.DIARY or not words.issuperset(line.messages)]
+    if wanted and (not words if told.of_part(wanted, *told.ARC, told.TOLD) else not new):
+        sheet.put_aside(block, "session", past.id, SAYS_THE_SAME)
+        return
+    if headline:
+        text = render.headline(frame.templates, admitted, past.started_at, frame.zone)
+    else:
+        text = render.session(frame.templates, admitted, past.started_at, frame.zone, new)
+    sheet.said |= {_sentence(line.text) for line in new}
+    sheet.offer(block, "session", past.id, text, past.started_at)
 
 
 def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
@@ -259,11 +304,16 @@ def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
 
 def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     """What was said before this session."""
+    important = [one for one in found.important if not _said_here(one, found) and one.at <= frame.start]
     for message in found.earlier:
         _record(sheet, "earlier", message, frame)
-    for message in found.important:
-        if not _said_here(message, found) and message.at <= frame.start:
-            _record(sheet, "important", message, frame)
+    for message in important:
+        _record(sheet, "important", message, frame)
+    offered = {line.id for block in ("earlier", "important") for line in sheet.lines.get(block, ())}
+    for block, some in (("earlier", found.earlier), ("important", important)):
+        for message in _surely_shown(some, frame, block):
+            if message.id in offered:
+                sheet.said |= {_sentence(one) for one in sentences.split(message.content)}
 
 
 def _worth_keeping(found: Gathered, frame: Frame, turns: Sequence[Message], message: str) -> list[Message]:
@@ -284,6 +334,17 @@ def _worth_keeping(found: Gathered, frame: Frame, turns: Sequence[Message], mess
             score = message_relevance(hours, topic=topic, important=important, action=action)
             worth[one.id] = (score, one)
     return [one for _, one in sorted(worth.values(), key=lambda pair: (-pair[0], -pair[1].seq))]
+
+
+def _surely_shown(messages: Sequence[Message], frame: Frame, block: str) -> Iterable[Message]:
+    """The first of some messages that have room in their block, whatever else there is."""
+    spec = next(one for one in table(frame.policy) if one.name == block)
+    room = frame.tokens * frame.policy.context.messages * spec.part * SURE * CHARACTERS
+    for message in messages[: spec.most]:
+        room -= len(message.content) + CHARACTERS * MESSAGE_OVERHEAD * 4
+        if room < 0:
+            return
+        yield message
 
 
 def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semantic: Sequence[Record]) -> None:

@@ -2,14 +2,14 @@
 
     support = the best text's (cosine − floor) / (anchor − floor) + ⅓ · share of the query's words that it holds
               − ½ · share of the query's words that were never said
-              + 0.04 for each word of the query from the fifth to the twelfth
-    known   = support ≥ 0.17 among much, −0.25 among little    each word weighed by how rare it is
+              + 0.05 for each word of the query from the fifth to the twelfth
+    known   = support ≥ 0.22 among much, −0.25 among little    each word weighed by how rare it is
 
 ``floor`` and ``anchor`` belong to the encoder: below the one a vector says nothing, from the other on a query names a
 thing. The best of many unrelated texts is nearer than the best of a few, and a word that was never said among thousands
-of messages tells more than among ten: both numbers move with the logarithm of what is kept, up to ``MUCH``. A long query
-says much that no one text says, so that what answers it is less near. ``bench.recall.never`` measures it with questions
-about things that were never said: those that the numbers were set by, and others.
+of messages tells more than among ten: both numbers move with the logarithm of what is kept, up to ``MUCH``. A long
+query says much that no one text says, so that what answers it is less near. ``bench.recall.never`` measures it with
+questions about things that were never said: those that the numbers were set by, and others.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from tenuto.recall.lexical import living_postings
 from tenuto.recall.match import Signals
 from tenuto.recall.segments import Hashes
 
-NEEDED, NEEDED_AMONG_LITTLE = 0.17, -0.25
+NEEDED, NEEDED_AMONG_LITTLE = 0.22, -0.25
 HELD = 1 / 3
 NEVER_SAID = 1 / 2
-LONGER, FEW_WORDS, MANY_WORDS = 0.04, 4, 12
+LONGER, FEW_WORDS, MANY_WORDS = 0.05, 4, 12
 """What each word beyond a few, up to many, makes a query easier to answer."""
 MUCH = 600
 """Entries that are much."""
