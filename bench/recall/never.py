@@ -3,7 +3,7 @@
     python -m bench.recall.never --data DIR --cache FILE [--set locomo realmem beam] [--only N]
 
 ``never_said.txt`` holds 200 questions and bits of rubbish that fit no conversation, by which the bound was set;
-``never_said_held_out.txt`` a hundred others in several languages, written later, by which nothing was set. Each is
+``never_said_held_out.txt`` a hundred others in several languages, written later without a look at the ranking. Each is
 put to every conversation, on the engine's own index; beside it stand the questions that have an answer, before and
 after.
 """
