@@ -8,7 +8,6 @@ what the statement takes the place of.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
@@ -25,6 +24,7 @@ from tenuto.records.memory import (
     TimeScope,
     Trust,
 )
+from tenuto.text import patterns
 from tenuto.text.words import tokens, words
 
 SELF_SLUG = "user"
@@ -98,15 +98,15 @@ def slot_of(key: str, persona: str | None, single: bool, value: str | None, cont
     return f"{persona or ''}|{key}|{blake2b(words.encode(), digest_size=12).hexdigest()}"
 
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_NUMBER = patterns.compile(r"\d+(?:[.,]\d+)?")
 
 
 _SMALL = word_list("small_words")
-_NOT = re.compile(
+_NOT = patterns.compile(
     r"\b(?:not|never|no longer|don't|doesn't|didn't|isn't|aren't|wasn't|weren't|won't|can't|cannot|haven't|"
     r"hasn't|without|quit|stopped|"
     r"gave up|hate|hates|dislike|dislikes)\b|n't\b",
-    re.I,
+    "i",
 )
 
 

@@ -6,12 +6,12 @@ arousal. Coarse on purpose: it orders memories, it judges nobody.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from functools import lru_cache
 from importlib import resources
 
 from tenuto.language.lexicon import word_list
+from tenuto.text import patterns
 from tenuto.text.words import tokens
 
 _NOT = word_list("negations")
@@ -32,7 +32,7 @@ def _feelings() -> dict[str, tuple[float, float]]:
 def affect(text: str) -> tuple[float, float]:
     """(valence, arousal) of a text; (0, 0) when it tells nothing."""
     feelings, found = _feelings(), list[tuple[float, float]]()
-    said = re.findall(r"[\w']+", text.lower().replace("’", "'"))[:200]
+    said = patterns.findall(r"[\w']+", text.lower().replace("’", "'"))[:200]
     strong = sum(word in _MORE for word in said)
     for position, word in enumerate(said):
         stem = next(iter(tokens(word)), word)

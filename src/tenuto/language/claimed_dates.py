@@ -7,7 +7,6 @@ the coming one or that of next week). A note may be coarser than what was said, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
@@ -17,6 +16,7 @@ from dateutil.relativedelta import relativedelta
 from tenuto.language import times
 from tenuto.language.dates import in_english
 from tenuto.language.time_rules import COUNT, UNIT, delta, number
+from tenuto.text import patterns
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
@@ -30,33 +30,40 @@ _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<d>[0-3]?\d)(?:st|nd|rd|th)?"
 _SEASON = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _CLAIMS = [
-    re.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<mm>[01]\d)-(?P<d>[0-3]\d)\b"),
-    re.compile(
+    patterns.compile(r"\b(?P<year>(?:19|20)\d\d)-(?P<mm>[01]\d)-(?P<d>[0-3]\d)\b"),
+    patterns.compile(
         rf"\b{_DAY}(?:\s*(?:to|-|–|until|and|bis)\s*(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?)?\.? (?:of )?{_MONTH},?(?: of)?(?:\s+{_YEAR})?"
     ),
-    re.compile(rf"\b{_MONTH} {_DAY}\b(?!:)(?:,? {_YEAR})?"),
-    re.compile(rf"\b(?P<season>spring|summer|autumn|fall|winter)(?: of)? {_YEAR}\b"),
-    re.compile(rf"\b(?P<easter>easter|christmas),? {_YEAR}\b"),
-    re.compile(rf"\b{_MONTH},? (?:of )?{_YEAR}\b"),
-    re.compile(
-        rf"(?<![\d.,/+])\b{_YEAR}\b(?![\d./]|\s*(?:mg|mcg|g|ml|kg|km|euros?|€|\$|£|pounds?|dollars?|people|steps|calories|kcal))"
+    patterns.compile(rf"\b{_MONTH} {_DAY}\b(?:,? {_YEAR})?", not_before=":"),
+    patterns.compile(rf"\b(?P<season>spring|summer|autumn|fall|winter)(?: of)? {_YEAR}\b"),
+    patterns.compile(rf"\b(?P<easter>easter|christmas),? {_YEAR}\b"),
+    patterns.compile(rf"\b{_MONTH},? (?:of )?{_YEAR}\b"),
+    patterns.compile(
+        rf"\b{_YEAR}\b",
+        not_after=r"[\d.,/+]",
+        not_before=r"[\d./]|\s*(?:mg|mcg|g|ml|kg|km|euros?|€|\$|£|pounds?|dollars?|people|steps|calories|kcal)",
     ),
 ]
-_THIS_DAY = re.compile(r"\b(?:today|now|just|right now|as of|this (?:morning|evening|afternoon)|finally)\b")
-_LASTED = re.compile(rf"\b(?:for |been |the (?:past|last) |since |over |about |almost |nearly ){{0,4}}{COUNT} {UNIT}\b")
-_BARE_DAY = re.compile(r"\bthe (?P<d>[0-3]?\d)(?:st|nd|rd|th)\b|\b(?:am|le|el|dia) (?P<d2>[0-3]?\d)\b")
-_RANGE = re.compile(
+_THIS_DAY = patterns.compile(r"\b(?:today|now|just|right now|as of|this (?:morning|evening|afternoon)|finally)\b")
+_LASTED = patterns.compile(
+    rf"\b(?:for |been |the (?:past|last) |since |over |about |almost |nearly ){{0,4}}{COUNT} {UNIT}\b"
+)
+_BARE_DAY = patterns.compile(r"\bthe (?P<d>[0-3]?\d)(?:st|nd|rd|th)\b|\b(?:am|le|el|dia) (?P<d2>[0-3]?\d)\b")
+_RANGE = patterns.compile(
     rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th|\.)?\s*(?:to|-|–|until|and|&|bis|al?|au|at)\s*(?P<d2>[0-3]?\d)(?:st|nd|rd|th|\.)?\s*(?:of )?{_MONTH}"
 )
-_RANGE_BEHIND = re.compile(
+_RANGE_BEHIND = patterns.compile(
     rf"\b{_MONTH},? (?:the )?(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\s*(?:to|-|–|until|and|&)\s*(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?\b"
 )
-_SHORT_YEAR = re.compile(
-    r"(?<!\w)'(\d\d)\b(?!')|\b(?:in|since|back in|em|en|im|seit|desde|depuis) ([3-9]\d)\b(?![.,:]?\d)(?! \w)"
+_SHORT_YEAR = patterns.compile(r"'(\d\d)\b", not_after=r"\w", not_before="'")
+_BARE_SHORT_YEAR = patterns.compile(
+    r"\b(?:in|since|back in|em|en|im|seit|desde|depuis) ([3-9]\d)\b", not_before=r"[.,:]?\d| \w"
 )
-_POINTED = re.compile(r"(?<![\d.,])(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)(?:[./](?P<y>(?:19|20)?\d\d))?(?![\d])")
-_TENSED = re.compile(r"\b(?:is|are|am|'s|will|'ll|going|gonna|due|was|were|did|had|have|has)\b")
-_PART = re.compile(r"[,;!?\n](?=\s|$)|\.(?=\s)")
+_POINTED = patterns.compile(
+    r"(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)(?:[./](?P<y>(?:19|20)?\d\d))?", not_after=r"[\d.,]", not_before=r"\d"
+)
+_TENSED = patterns.compile(r"\b(?:is|are|am|'s|will|'ll|going|gonna|due|was|were|did|had|have|has)\b")
+_PART = patterns.compile(r"[,;!?\n]|\.", not_before=r"\S")
 """What a clause of its own tense ends with."""
 _WEEK_DAYS = timedelta(days=7)
 
@@ -78,7 +85,7 @@ class Span:
 def claims(text: str, language: str, at: datetime) -> tuple[list[Span], str]:
     """The absolute dates that a note states, and the note (in English time words) without them."""
     rest = in_english(text, language)
-    rest = re.sub(r"\b(?:end|beginning|middle|start) of (?:the )?(?=(?:19|20)\d\d)", "", rest)
+    rest = patterns.sub(r"\b(?:end|beginning|middle|start) of (?:the )?((?:19|20)\d\d)", lambda match: match[1], rest)
     found: list[Span] = []
     for pattern in _CLAIMS:
         for match in list(pattern.finditer(rest)):
@@ -89,7 +96,7 @@ def claims(text: str, language: str, at: datetime) -> tuple[list[Span], str]:
     return found, rest
 
 
-def _claim(match: re.Match[str], at: datetime) -> Span | None:
+def _claim(match: patterns.Match, at: datetime) -> Span | None:
     parts = match.groupdict()
     year = int(parts.get("year") or at.year)
     try:
@@ -215,8 +222,8 @@ def _pointed(text: str, at: datetime) -> list[Span]:
 def _short_years(text: str, at: datetime) -> list[Span]:
     """ "In '98", and at the end of a clause "in 98"."""
     found = []
-    for match in _SHORT_YEAR.finditer(text):
-        year = at.year - at.year % 100 + int(match[1] or match[2])
+    for match in [*_SHORT_YEAR.finditer(text), *_BARE_SHORT_YEAR.finditer(text)]:
+        year = at.year - at.year % 100 + int(match[1])
         start = _midnight(at).replace(year=year if year <= at.year else year - 100, month=1, day=1)
         found.append(Span(start, start + relativedelta(years=1), match[0]))
     return found
@@ -231,7 +238,7 @@ def _lasted(text: str, at: datetime) -> list[Span]:
     found = []
     for match in _LASTED.finditer(text):
         count, unit = number(match["n"]), match["unit"]
-        if match["n"] in ("a", "an") and not re.search(r"\bfor|been|past|last", match[0]):
+        if match["n"] in ("a", "an") and not patterns.search(r"\bfor|been|past|last", match[0]):
             continue
         try:
             start = _midnight(at - delta(count, unit))

@@ -7,7 +7,6 @@ viene") are turned round. Only a short stretch that the reader marked comes here
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
@@ -21,22 +20,22 @@ from tenuto.text import patterns
 LONGEST = 120
 """Characters of a time expression that are looked at."""
 _AGO = {
-    "de": re.compile(r"\bvor (?P<n>\w+) (?P<unit>tag|tagen|woche|wochen|monat|monaten|jahr|jahren|stunden?)\b"),
-    "es": re.compile(r"\bhace (?P<n>\w+) (?P<unit>d[ií]as?|semanas?|mes|meses|años?|horas?)\b"),
-    "fr": re.compile(r"\bil y a (?P<n>\w+) (?P<unit>jours?|semaines?|mois|ans?|années?|heures?)\b"),
-    "pt": re.compile(r"\bh[áa] (?P<n>\w+) (?P<unit>dias?|semanas?|m[eê]s|meses|anos?|horas?)\b"),
+    "de": patterns.compile(r"\bvor (?P<n>\w+) (?P<unit>tag|tagen|woche|wochen|monat|monaten|jahr|jahren|stunden?)\b"),
+    "es": patterns.compile(r"\bhace (?P<n>\w+) (?P<unit>d[ií]as?|semanas?|mes|meses|años?|horas?)\b"),
+    "fr": patterns.compile(r"\bil y a (?P<n>\w+) (?P<unit>jours?|semaines?|mois|ans?|années?|heures?)\b"),
+    "pt": patterns.compile(r"\bh[áa] (?P<n>\w+) (?P<unit>dias?|semanas?|m[eê]s|meses|anos?|horas?)\b"),
 }
 _SINCE_FOR = {
-    "de": re.compile(r"\bseit (?P<n>\w+) (?P<unit>tag|tagen|woche|wochen|monat|monaten|jahr|jahren)\b"),
-    "es": re.compile(r"\bdesde hace (?P<n>\w+) (?P<unit>d[ií]as?|semanas?|mes|meses|años?)\b"),
-    "fr": re.compile(r"\bdepuis (?P<n>\w+) (?P<unit>jours?|semaines?|mois|ans?|années?)\b"),
+    "de": patterns.compile(r"\bseit (?P<n>\w+) (?P<unit>tag|tagen|woche|wochen|monat|monaten|jahr|jahren)\b"),
+    "es": patterns.compile(r"\bdesde hace (?P<n>\w+) (?P<unit>d[ií]as?|semanas?|mes|meses|años?)\b"),
+    "fr": patterns.compile(r"\bdepuis (?P<n>\w+) (?P<unit>jours?|semaines?|mois|ans?|années?)\b"),
 }
 """Portuguese says "há três anos" of both: it is a time ago."""
-_AFTER = re.compile(r"\b(?P<what>\w+) (?P<which>next|last)~")
-_HOUR = re.compile(r"\b(\d{1,2})\s*:00\b|\b(\d{1,2})\s*h\b")
-_DAY_FIRST = re.compile(r"\b(\d{1,2})\.\s?(?=[a-z])")
-_NUMERIC = re.compile(r"\b(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)(?:[./](?P<y>\d{4}|\d\d))?(?!\d)\.?")
-_END_OF = re.compile(r"\bend (?=(?:month|week|year)\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))")
+_AFTER = patterns.compile(r"\b(?P<what>\w+) (?P<which>next|last)~")
+_HOUR = patterns.compile(r"\b(\d{1,2})\s*:00\b|\b(\d{1,2})\s*h\b")
+_DAY_FIRST = patterns.compile(r"\b(\d{1,2})\.\s?([a-z])")
+_NUMERIC = patterns.compile(r"\b(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)(?:[./](?P<y>\d{4}|\d\d))?\.?", not_before=r"\d")
+_END_OF = patterns.compile(r"\bend ((?:month|week|year)\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))")
 _MONTHS = [
     "january",
     "february",
@@ -68,7 +67,9 @@ def resolve(
     text: str, sentence: str, at: datetime, zone: tzinfo | None, language: str, *, ahead: bool = False
 ) -> Moment | None:
     """The time that a marked stretch means, or ``None``. ``ahead`` says that it lies in the future."""
-    said = _END_OF.sub("end of ", in_english(text[:LONGEST], language)).replace("over the weekend", "this weekend")
+    said = _END_OF.sub(lambda match: f"end of {match[1]}", in_english(text[:LONGEST], language)).replace(
+        "over the weekend", "this weekend"
+    )
     lead = _lead(sentence, text, language)
     if ahead and (day := _day_of_month(said, at, lead, language)) is not None:
         return day
@@ -93,7 +94,7 @@ def since(moment: Moment, language: str) -> Moment:
     return replace(moment, relation="since", text=spoken(moment.start, moment.end, precision, language))
 
 
-_DOM = re.compile(
+_DOM = patterns.compile(
     r"^(?:(?:on|by|from|until|till|before|to|at|auf|zum|next|this|(?:mon|tues|wednes|thurs|fri|satur|sun)day,?) )*"
     r"(?:the )?(?:(?P<d>[0-3]?\d)(?:st|nd|rd|th)|(?P<day>day )?(?P<n>[0-3]?\d)\.?)$"
 )
@@ -226,7 +227,7 @@ _ORDINALS = {
         1,
     )
 }
-_ORDINAL = re.compile(
+_ORDINAL = patterns.compile(
     r"\b(" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + r") (?:of )?(" + "|".join(_MONTHS) + r")\b"
 )
 
@@ -241,14 +242,14 @@ def in_english(text: str, language: str) -> str:
         lowered = _SINCE_FOR[language].sub(lambda m: f"since {m['n']} {m['unit']} ago", lowered)
     lowered = _AGO[language].sub(lambda m: f"{m['n']} {m['unit']} ago", lowered)
     lowered = _NUMERIC.sub(_numeric, lowered)
-    lowered = _pattern(language).sub(lambda m: words[m[0]], lowered)
+    lowered = _pattern(language).sub(lambda m: words.get(m[0], m[0]), lowered)
     lowered = _AFTER.sub(lambda m: f"{m['which']} {m['what']}", lowered).replace("~", "")
     lowered = _HOUR.sub(lambda m: f"{m[1] or m[2]}:00", lowered)
-    lowered = _DAY_FIRST.sub(r"\1 ", lowered)
-    return re.sub(r"\s{2,}", " ", re.sub(r"\b(?:of|the)\b", " ", lowered)).strip()
+    lowered = _DAY_FIRST.sub(lambda match: f"{match[1]} {match[2]}", lowered)
+    return patterns.sub(r"\s{2,}", " ", patterns.sub(r"\b(?:of|the)\b", " ", lowered)).strip()
 
 
-def _numeric(match: re.Match[str]) -> str:
+def _numeric(match: patterns.Match) -> str:
     day, month = int(match["d"]), int(match["m"])
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return match[0]
@@ -268,9 +269,9 @@ def _words(language: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=8)
-def _pattern(language: str) -> re.Pattern[str]:
-    listed = sorted((re.escape(word) for word in _words(language)), key=len, reverse=True)
-    return re.compile(r"(?<![\w'])(?:" + "|".join(listed) + r")(?![\w'])")
+def _pattern(language: str) -> patterns.Pattern:
+    listed = sorted((patterns.escape(word) for word in _words(language)), key=len, reverse=True)
+    return patterns.compile(rf"(?:{'|'.join(listed)})\b", not_after=r"[\w']", not_before="'")
 
 
 def spoken(start: datetime, end: datetime, precision: str, language: str = "en") -> str:

@@ -5,9 +5,9 @@ Short texts are often in no language at all ("Tuesdays, 8 pm"): then the languag
 
 from __future__ import annotations
 
-import re
+from tenuto.text import patterns
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = patterns.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 LOOKED_AT = 2000
 """Characters that are looked at."""
 _SMALL = {

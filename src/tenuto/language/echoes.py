@@ -9,17 +9,16 @@ own output, and one hallucination becomes hundreds of copies.
 
 from __future__ import annotations
 
-import re
-
+from tenuto.text import patterns
 from tenuto.text.words import tokens
 
-_BLOCK = re.compile(r"<<memory [^<>\n]{1,64}>>.*?(?:<<end [^<>\n]{1,64}>>|\Z)", re.S)
-_OPENED = re.compile(r"^.*?<<end [^<>\n]{1,64}>>", re.S)
-_LINE = re.compile(
+_BLOCK = patterns.compile(r"<<memory [^<>\n]{1,64}>>.*?(?:<<end [^<>\n]{1,64}>>|\Z)", "s")
+_OPENED = patterns.compile(r"^.*?<<end [^<>\n]{1,64}>>", "s")
+_LINE = patterns.compile(
     r"^[ \t]{0,8}(?:[-*•][ \t]{0,8})?(?:\[?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\]?[ ,]*(?:\((?:operator|confirmed|"
     r"said|inferred|outside)\)|"
     r"(?:operator|confirmed|said|inferred|outside))\b.*|\[(?:person|place|org|project):\w+\]:.*)$",
-    re.M,
+    "m",
 )
 _ROLES = frozenset({"user", "person", "client"})
 CLOSE = 0.75

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tenuto.language.lexicon import word_list
@@ -10,12 +9,13 @@ from tenuto.language.mentions import Registry
 from tenuto.language.people import known_person
 from tenuto.language.relations import kin_words
 from tenuto.records.reading import Mark
+from tenuto.text import patterns
 
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
-_OWNED = re.compile(
+_WORD = patterns.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_OWNED = patterns.compile(
     r"(?:\b(?:my|our|his|her|their|mein|meine[rmn]?|unsere?[rmn]?|seine?[rmn]?|ihre?[rmn]?|mis?|su|nuestr[ao]|mon|ma|mes|notre|son|sa|"
     r"(?:o |a )?(?:meu|minha|seu|sua))\s|(?P<whose>['’]s\s))(?:(?:little|big|older|younger|old|new|late|best|kleine[rn]?|große[rn]?) )?$",
-    re.I,
+    "i",
 )
 
 
@@ -25,7 +25,7 @@ def missed_people(text: str, marks: Sequence[Mark], registry: Registry) -> list[
     found: list[Mark] = []
     words = kin_words()[0]
     for match in _WORD.finditer(text[:LOOKED_AT]):
-        said = re.sub(r"['’]s?$", "", match[0])
+        said = patterns.sub(r"['’]s?$", "", match[0])
         low, start, end = said.casefold(), match.start(), match.start() + len(said)
         if any(a < end and start < b for a, b in taken):
             continue

@@ -6,7 +6,6 @@ it. Whom a pronoun means is decided in :mod:`tenuto.language.pronouns`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,16 +14,17 @@ from tenuto.language.lexicon import packaged, word_list
 from tenuto.language.mentions import Mention, Registry, key
 from tenuto.language.relations import is_kin_word, is_relation_word, kin_words, only_one, relation_of
 from tenuto.records.reading import Mark
+from tenuto.text import patterns
 
-_GAP = re.compile(
+_GAP = patterns.compile(
     r"^[\s,:(–—-]*(?:(?:is|was|are|called|named|who is|he's|she's|also|the|a|my|our|me|dear|heißt|heisst|ist|"
     r"namens|es|se llama|llamado|llamada|"
     r"mi|meine?|s'appelle|est|mon|ma|é|chama-se|se chama|chamado|chamada|minha|meu|o|a)[\s,:]*){0,3}$",
-    re.I,
+    "i",
 )
 _NEAR = 28
 """Characters between a name and the word for who they are."""
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_WORD = patterns.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +59,12 @@ class Person:
 _PROFESSIONAL = frozenset(
     ["gp", "dentist", "therapist", "neurologist", "cardiologist", "nurse", "carer"]
 )  # fmt: skip
-_TITLE = re.compile(
+_TITLE = patterns.compile(
     r"^(?:dr|prof|nurse|doctor|professor|frau dr|herr dr|dra|doctora|docteur|doutora?|doktor)\b|"
     r"(?:nurse|doctor|pharmacist|physio\w*|consultant|surgeon|midwife|paramedic|locum|ärztin|arzt|apotheker\w*|médic\w+|enfermer\w+|"
     r"farmac\w+|infirm\w+|pharmacien\w*|neurolog\w+|cardiolog\w+|dermatolog\w+|specialist|therapist|psychiatrist|"
     r"matron|doctor|vet|tierarzt|tierärztin|veterinari\w+|vétérinaire|hebamme|pfleger\w*|médecin|matrone|paediatrician|pediatrician|dietitian|dietician)\b",
-    re.I,
+    "i",
 )
 
 
@@ -139,18 +139,18 @@ def _says_who(text: str, mark: Mark) -> bool:
     return is_relation_word(said) or bool(_TITLE.search(said))
 
 
-_OF_PRONOUN = re.compile(
+_OF_PRONOUN = patterns.compile(
     r"\b(?:he|she|er|sie|él|ella|il|elle|ele|ela)(?:['’]s| is| was| ist| war| es| est| é)\s+(?:(?:my|our|"
     r"mein\w*|unser\w*|mi|nuestr\w|mon|ma|notre|"
     r"meu|minha|o meu|a minha|noss\w) )(?:\w+ )?$",
-    re.I,
+    "i",
 )
 """ "He is our …": the relation of whoever was named last."""
 
 
 def _alone(text: str, mark: Mark) -> bool:
     """ "My husband." as a sentence of its own says who was just named."""
-    before = re.split(r"[.!?\n]", text[: mark.start])[-1].strip().lower()
+    before = patterns.split(r"[.!?\n]", text[: mark.start])[-1].strip().lower()
     after = text[mark.end : mark.end + 2]
     return before in _MINE and (not after.strip() or after[:1] in ".!?\n")
 
@@ -164,8 +164,10 @@ def _other_form(text: str, one: Person, other: Person) -> bool:
     return text[one.end : other.start].strip(" (") in ("", ",") and len(a) >= 3 and b.startswith(a[:3]) and a != b
 
 
-_CALLED = re.compile(r"^\s+(?:is|was|will be|ist|war|wird|heißt|es|era|será|est|sera|é|'s|’s)\b[^.,;!?]{0,36}$", re.I)
-_INSERTED = re.compile(r"^[^.;!?]{0,40}, $")
+_CALLED = patterns.compile(
+    r"^\s+(?:is|was|will be|ist|war|wird|heißt|es|era|será|est|sera|é|'s|’s)\b[^.,;!?]{0,36}$", "i"
+)
+_INSERTED = patterns.compile(r"^[^.;!?]{0,40}, $")
 
 
 def _joined(text: str, one: Mark, other: Mark) -> bool:
@@ -242,11 +244,11 @@ def _single(text: str, mark: Mark, registry: Registry, before: Sequence[Person])
     )
 
 
-_HIS = re.compile(
+_HIS = patterns.compile(
     r"\b(?:(?P<m>his|sein\w{0,2})|(?P<f>her|ihr\w{0,2})|(?P<x>su|son|sa|seu|sua|their))\s+(?:(?:little|big|older|younger|old|new|own) )?$",
-    re.I,
+    "i",
 )
-_OF_HIM = re.compile(r"^\s+(?:(?P<m>dele)|(?P<f>dela))\b", re.I)
+_OF_HIM = patterns.compile(r"^\s+(?:(?P<m>dele)|(?P<f>dela))\b", "i")
 
 
 def _relation(text: str, rel: Mark, word: str, before: Sequence[Person]) -> str:
@@ -277,9 +279,9 @@ def _known_form(label: str, registry: Registry) -> str:
     return label[:-1] if known_person(low[:-1], registry) is not None else label
 
 
-_HONOURED = re.compile(
+_HONOURED = patterns.compile(
     r"^(?:(?P<f>mrs|ms|miss|frau|auntie|aunt|sra|señora|mme|madame|dona|dra)|(?P<m>mr|herr|uncle|sr|señor|monsieur|don))\b",
-    re.I,
+    "i",
 )
 
 
@@ -302,8 +304,8 @@ def gender_of(person: Person) -> str | None:
     return "f" if first in women else "m" if first in men else None
 
 
-_HONORIFIC = re.compile(
-    r"^(?:(?:dr|mr|mrs|ms|prof|frau|herr|sr|sra|dra|dña|don|doña|mme|m|dona|auntie|aunt|uncle)\b\.?\s*)+", re.I
+_HONORIFIC = patterns.compile(
+    r"^(?:(?:dr|mr|mrs|ms|prof|frau|herr|sr|sra|dra|dña|don|doña|mme|m|dona|auntie|aunt|uncle)\b\.?\s*)+", "i"
 )
 
 
@@ -337,13 +339,11 @@ def known_person(name: str, registry: Registry) -> str | None:
 
 def tidy_name(said: str) -> str:
     """A name without "'s" and with capitals where somebody types without."""
-    name = re.sub(r"['’]s?$", "", said.strip(' .,;:!?"“”()'))
+    name = patterns.sub(r"['’]s?$", "", said.strip(' .,;:!?"“”()'))
     return " ".join(part[:1].upper() + part[1:] if part.islower() and len(part) > 1 else part for part in name.split())
 
 
-_NAMELIKE = re.compile(
-    r"(?<! in )(?<! at )(?<! to )(?<!from )(?<=[a-zà-ÿ,:] )[A-ZÀ-ÖØ-ÞŁŚŽČ][\w'’-]+(?: [A-ZÀ-ÖØ-ÞŁŚŽČ][\w-]+)?"
-)
+_NAMELIKE = patterns.compile(r"[A-Z][\w'’-]+(?: [A-Z][\w-]+)?", not_after=r"^ ?|[^ ]|[^a-z,:] | (?:in|at|to) |from ")
 _NO_NAME = word_list("no_person")
 
 
@@ -353,7 +353,7 @@ def in_turn(text: str, registry: Registry, *, names: bool = False) -> list[Perso
     words = kin_words()[0]
     text = text[:2000]
     for match in _WORD.finditer(text):
-        said = re.sub(r"['’]s$", "", match[0])
+        said = patterns.sub(r"['’]s$", "", match[0])
         low = said.casefold()
         if (
             (id := registry.names.get(low)) is not None
@@ -386,7 +386,7 @@ def in_turn(text: str, registry: Registry, *, names: bool = False) -> list[Perso
                 )
             )
     for match in _NAMELIKE.finditer(text) if names else ():
-        name = re.sub(r"['’]s$", "", match[0])
+        name = patterns.sub(r"['’]s$", "", match[0])
         if name.casefold() not in _NO_NAME and not any(one.start <= match.start() < one.end for one in found):
             found.append(Person(id=known_id(name, None, registry), label=name, start=match.start(), end=match.end()))
     return sorted(found, key=lambda one: one.start)

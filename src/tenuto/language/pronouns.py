@@ -8,7 +8,6 @@ about "he" without a "he" is not kept under a wrong name.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,28 +15,31 @@ from functools import lru_cache
 
 from tenuto.language.lexicon import packaged
 from tenuto.language.people import Person, gender_of, treats
+from tenuto.text import patterns
 
-PRONOUN = re.compile(
-    r"(?<![\w'’])(?:he|she|him|her|his|hers|er|sie|ihm|ihr|ihn|él|ella|il|elle|lui|ele|ela)(?:['’]s)?(?![\w])", re.I
+PRONOUN = patterns.compile(
+    r"(?:he|she|him|her|his|hers|er|sie|ihm|ihr|ihn|él|ella|il|elle|lui|ele|ela)\b(?:['’]s\b)?",
+    "i",
+    not_after=r"[\w'’]",
 )
 LANGUAGES = ("en", "de", "es", "fr", "pt")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:()–—]")
+_WORD = patterns.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_TOKEN = patterns.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:()–—]")
 _SMALL = frozenset(
     ["my", "our", "his", "her", "their", "the", "a", "an", "old", "new", "dear", "little", "big", "own", "mein", "meine", "meiner", "meinem", "meinen",
      "unser", "unsere", "mi", "mis", "su", "sus", "el", "la", "los", "las", "mon", "ma", "mes", "son", "sa", "ses", "le", "les", "o", "os", "as", "meu",
      "minha", "seu", "sua", "auntie", "uncle", "aunt"]
 )  # fmt: skip
 """Words that may stand between a preposition and the person it belongs to."""
-_ASIDE = re.compile(
+_ASIDE = patterns.compile(
     r"(?:i (?:think|guess|believe|mean|suppose|reckon|hope|swear|heard|hear|said|forget|forgot|dunno)|ich (?:glaube|denke|meine)|je (?:crois|pense|veux dire)|"
     r"eu (?:acho|penso)|yo creo)\b",
-    re.I,
+    "i",
 )
-_SAYS = re.compile(
-    r"\s*(?:says?|said|thinks?|reckons?|told|sagt|sagte|meint|meinte|dice|dijo|dit|pense|disse|diz|acha)\b", re.I
+_SAYS = patterns.compile(
+    r"\s*(?:says?|said|thinks?|reckons?|told|sagt|sagte|meint|meinte|dice|dijo|dit|pense|disse|diz|acha)\b", "i"
 )
-_RELATIVE = re.compile(r"[,(\s]*(?:who|who['’]s|whos|qui|quien)\b", re.I)
+_RELATIVE = patterns.compile(r"[,(\s]*(?:who|who['’]s|whos|qui|quien)\b", "i")
 OWNER_REACH = 24
 """Characters between "my" and the person whom it belongs to: "my lovely old neighbour Ron"."""
 
@@ -304,7 +306,7 @@ class Subjects:
         if place >= len(starts) or starts[place] - end > OWNER_REACH:
             return False
         between = self._text[end : starts[place]]
-        return not re.search(r"[,.;:!?()]|['’]s\b", between) and len(between.split()) <= 3 and not _verb(between)
+        return not patterns.search(r"[,.;:!?()]|['’]s\b", between) and len(between.split()) <= 3 and not _verb(between)
 
     def _as_owners(self, found: Sequence[Reference]) -> list[Reference]:
         """English "her" is an object before a verb or an end, and an owner before a noun."""

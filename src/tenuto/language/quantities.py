@@ -6,21 +6,28 @@ Made to compare two wordings of one thing: "seven and a half milligrams" and "7.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tenuto.language.lexicon import packaged
+from tenuto.text import patterns
 
 LANGUAGES = ("en", "de", "es", "fr", "pt")
-_DIGITS = re.compile(r"(?<![\w.,:])(?P<n>\d{1,3}(?:[.,' ]\d{3})+(?!\d)|\d+(?:[.,]\d+)?)(?P<half>½)?(?=\D|$)")
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_PHONE = re.compile(r"(?<!\w)(?:\+|00)?\d[\d\s()/.-]{5,20}\d(?!\w)")
-_JOINED = re.compile(r"\s(?:and|und|y|et|e)\s+(?:a\s+|una?\s+|um\s+|une\s+)?$")
-_CLOCK = re.compile(
-    r"(?<![\d.,])(?P<h>[01]?\d|2[0-4])(?:[:h](?P<m>[0-5]\d)|\s*(?:uhr|h\b|o'clock)(?:\s*(?P<m2>[0-5]\d))?)(?!\d)"
+_DIGITS = patterns.compile(
+    r"(?P<whole>(?P<n>\d{1,3}(?:[.,' ]\d{3})+)(?P<half>½)?)(?:\D|$)|(?P<whole2>(?P<n2>\d+(?:[.,]\d+)?)(?P<half2>½)?)",
+    not_after=r"[\w.,:]",
 )
-_HALFDAY = re.compile(r"(?<![\d.,])(?P<h>1[0-2]|0?[1-9])(?:[:.](?P<m>[0-5]\d))?\s*(?P<ap>[ap])\.?m\b\.?")
+_WORD = patterns.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_PHONE = patterns.compile(r"(?:\+|00)?\d[\d\s()/.-]{5,20}\d", not_after=r"\w", not_before=r"\w")
+_JOINED = patterns.compile(r"\s(?:and|und|y|et|e)\s+(?:a\s+|una?\s+|um\s+|une\s+)?$")
+_CLOCK = patterns.compile(
+    r"(?P<h>[01]?\d|2[0-4])(?:[:h](?P<m>[0-5]\d)|\s*(?:uhr|h\b|o'clock)(?:\s*(?P<m2>[0-5]\d))?)",
+    not_after=r"[\d.,]",
+    not_before=r"\d",
+)
+_HALFDAY = patterns.compile(
+    r"(?P<h>1[0-2]|0?[1-9])(?:[:.](?P<m>[0-5]\d))?\s*(?P<ap>[ap])\.?m\b\.?", not_after=r"[\d.,]"
+)
 HALF_DAY = 12 * 60
 
 
@@ -44,18 +51,17 @@ def _tables() -> dict[str, dict[str, float]]:
 
 
 @lru_cache(maxsize=1)
-def _units() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _units() -> tuple[tuple[str, patterns.Pattern], ...]:
     return tuple(
-        (name, re.compile(rf"\s*-?(?:{forms})(?![\w])", re.I))
-        for name, forms in packaged("quantities")["units"].items()
+        (name, patterns.compile(rf"\s*-?(?:{forms})\b", "i")) for name, forms in packaged("quantities")["units"].items()
     )
 
 
 @lru_cache(maxsize=1)
-def _often() -> tuple[tuple[int, re.Pattern[str]], ...]:
+def _often() -> tuple[tuple[int, patterns.Pattern], ...]:
     table = packaged("quantities")["often"]
     return tuple(
-        (count, re.compile(rf"(?<![\w.,])(?:{table[name]})(?!\w)", re.I))
+        (count, patterns.compile(rf"(?:{table[name]})\b", "i", not_after=r"[\w.,]"))
         for count, name in enumerate(("each", "once", "twice", "thrice", "four"))
     )
 
@@ -72,13 +78,15 @@ def numbers(text: str, *languages: str) -> list[Number]:
     return [Number(one.value, one.start, one.end, _unit(lowered, one.end)) for one in _joined(lowered, found)]
 
 
-def _digits(text: str, match: re.Match[str]) -> Number:
-    said = match["n"].replace(" ", "").replace("'", "")
-    if re.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", said):
-        value = float(re.sub(r"[.,]", "", said))
+def _digits(text: str, match: patterns.Match) -> Number:
+    name, half = ("n", "half") if match["n"] else ("n2", "half2")
+    said = match[name].replace(" ", "").replace("'", "")
+    if patterns.fullmatch(r"\d{1,3}(?:[.,]\d{3})+", said):
+        value = float(patterns.sub(r"[.,]", "", said))
     else:
         value = float(said.replace(",", "."))
-    return Number(value + (0.5 if match["half"] else 0.0), match.start(), match.end())
+    end = max(match.end(name), match.end(half))
+    return Number(value + (0.5 if match[half] else 0.0), match.start(), end)
 
 
 def _words(text: str, table: dict[str, float]) -> list[Number]:
@@ -139,7 +147,7 @@ def phones(text: str) -> set[str]:
     """Telephone numbers as the digits that do not change with how they are written: without country and leading zeros."""
     found = set()
     for match in _PHONE.finditer(text):
-        digits = re.sub(r"\D", "", match[0])
+        digits = patterns.sub(r"\D", "", match[0])
         if len(digits) >= 7:
             found.add(digits.lstrip("0"))
     return found
@@ -151,11 +159,11 @@ def same_phone(one: str, other: str) -> bool:
     return len(short) >= 7 and long.endswith(short)
 
 
-_PAST_HOUR = re.compile(
+_PAST_HOUR = patterns.compile(
     r"\b(?:(?P<half>half)\s+(?:past\s+)?|(?P<halb>halb)\s+|(?P<n>[^\W\d_]+(?:-[^\W\d_]+)?|[1-5]?\d)\s+(?:minutes?\s+|minuten\s+)?"
     r"(?:(?P<past>past|after|nach)|(?P<to>to|til|till|vor))\s+)(?P<h>[^\W\d_]+|\d{1,2})\b"
 )
-_LATIN_HOUR = re.compile(
+_LATIN_HOUR = patterns.compile(
     r"\b(?P<h>[^\W\d_]+|\d{1,2})(?:\s*(?:heures?|horas?|h))?\s+(?:(?P<half>y media|et demie|e meia)|(?P<quarter>y cuarto|et quart|e (?:um )?quarto)|"
     r"(?P<to>menos cuarto|moins le quart|menos (?:um )?quarto))\b"
 )
@@ -176,7 +184,7 @@ def clocks(text: str, language: str = "en") -> set[int]:
     for match in _LATIN_HOUR.finditer(lowered):
         if (hour := _hour(match["h"])) is not None:
             found.add((hour * 60 + (30 if match["half"] else 15 if match["quarter"] else -15)) % HALF_DAY)
-    if re.search(
+    if patterns.search(
         r"\b(?:noon|midday|mittag|mediodía|midi|meio-dia|midnight|mitternacht|medianoche|minuit|meia-noite)\b", lowered
     ):
         found.add(0)
@@ -208,11 +216,11 @@ def without_clocks(text: str) -> str:
     return _PAST_HOUR.sub(lambda match: " " * len(match[0]) if clocks(match[0]) else match[0], lowered)
 
 
-_CHANGE = re.compile(
+_CHANGE = patterns.compile(
     r"\b(?:from|von|de|desde|du)\s+(?:every\s+|alle\s+|cada\s+)?(?P<a>\d+(?:[.,]\d+)?|[^\W\d_]+)\s*(?:[^\W\d_]+\s+){0,2}?"
     r"(?:to|auf|a|à|para|zu)\s+(?:every\s+|alle\s+|cada\s+)?(?P<b>\d+(?:[.,]\d+)?|[^\W\d_]+)"
 )
-_CHANGES = re.compile(
+_CHANGES = patterns.compile(
     r"\b(?:cut|rais\w+|lower\w*|up|upped|down|chang\w+|mov\w+|switch\w*|increas\w+|reduc\w+|went|goes|going|bump\w*|put|drop\w*|doubl\w+|"
     r"erhöht|gesenkt|reduziert|umgestellt|sub\w+|baj\w+|aument\w+|augment\w+|baiss\w+|pass\w+|baix\w+|mud\w+|cambi\w+)\b"
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from tenuto.language.lexicon import packaged, shipped, word_list
+from tenuto.text import patterns
 
 
 @lru_cache(maxsize=1)
@@ -30,7 +30,7 @@ def relation_of(word: str) -> str:
     found = words.get(low) or words.get(parts[-1])
     if found is None and low.endswith("s"):
         found = words.get(low[:-1])
-    return found or re.sub(r"\s+", "_", low)
+    return found or patterns.sub(r"\s+", "_", low)
 
 
 _PAIRED = frozenset(["partner", "partnerin", "pareja", "partenaire", "parceiro", "parceira", "friend", "mate"])

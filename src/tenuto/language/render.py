@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from tenuto.language.dates import Moment
 from tenuto.language.lexicon import packaged
 from tenuto.language.people import Person
 from tenuto.language.relations import is_kin_word, relation_of
 from tenuto.language.voice import LANGUAGES, third_person
+from tenuto.text import patterns
 
 
 def template(name: str, state: str, language: str) -> str | None:
@@ -44,7 +43,7 @@ def related(who: str, relation: str, owner: str | None, language: str, *, former
 
 def sentence(person: Person | None, predicate: str) -> str:
     """Subject and predicate; without a subject the predicate begins the sentence."""
-    said = re.sub(r"\s{2,}", " ", f"{subject(person)} {predicate}".strip())
+    said = patterns.sub(r"\s{2,}", " ", f"{subject(person)} {predicate}".strip())
     return said[:1].upper() + said[1:]
 
 
@@ -63,7 +62,7 @@ def clause(text: str, person: Person | None, language: str, *, own: bool) -> str
     return told[:1].upper() + told[1:]
 
 
-_LEADING = re.compile(r"^(?:he|she|they|er|sie|él|ella|il|elle|ele|ela)(?P<is>['’]s|['’]re|['’]ve)?\s+", re.I)
+_LEADING = patterns.compile(r"^(?:he|she|they|er|sie|él|ella|il|elle|ele|ela)(?P<is>['’]s|['’]re|['’]ve)?\s+", "i")
 
 
 def _named(text: str, person: Person, language: str) -> str:
@@ -76,12 +75,12 @@ def _named(text: str, person: Person, language: str) -> str:
         return f"{subject(person)} {verb}{told[match.end() :]}"
     if person.label.casefold() in told.casefold() or (person.word and person.word.casefold() in told.casefold()):
         if person.label.casefold() not in told.casefold() and person.word:
-            told = re.sub(
-                rf"\b(?:their |his |her |seine?r? |su |son |sa |seu |sua )?{re.escape(person.word)}\b",
+            told = patterns.sub(
+                rf"\b(?:their |his |her |seine?r? |su |son |sa |seu |sua )?{patterns.escape(person.word)}\b",
                 subject(person),
                 told,
                 count=1,
-                flags=re.I,
+                flags="i",
             )
         return told
     return f"{subject(person)}: {told}"

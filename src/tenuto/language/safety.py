@@ -7,54 +7,56 @@ has marked that place. Jokes ("allergic to Mondays"), denials and questions abou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tenuto.language.lexicon import word_list
 from tenuto.language.medicines import is_medicine
 from tenuto.records.reading import Mark
+from tenuto.text import patterns
 
 PLAIN, HEDGED = 0.75, 0.5
 LOOKED_AT = 20_000
 """Characters of a message that are searched."""
-_ALLERGIC = re.compile(
+_ALLERGIC = patterns.compile(
     r"\b(?P<not>not |nicht |no (?:soy|es|somos) |n'est pas |ne suis pas |não (?:sou|é) |isn't |never )?"
     r"(?P<how>(?:[a-zäöüéí]+ly )?(?:allergic|anaphylactic)|allergisch|al[eé]rgic[oa]s?|allergiques?|allerg(?:y|"
     r"ies)|allergie|alergia)"
     r"\s+(?:to|gegen|auf|al?|à|aux?|aos?|às)\s+(?:the |den |die |das |los |las |la |el |l'|les |le |all |any )?"
     r"(?P<what>[^\s.,;:!?()\n][^.;:!?()\n]{0,79})",
-    re.I,
+    "i",
 )
-_BEFORE = re.compile(
+_BEFORE = patterns.compile(
     r"\b(?P<what>[a-zäöüéçñ-]{3,20}(?: [a-z]{3,12})?) allerg(?:y|ies)\b|"
     r"\b(?P<joined>[A-ZÄÖÜ][a-zäöüß]{3,20})allergie\b",
-    re.I,
+    "i",
 )
-_END = re.compile(
-    r"(?<!\s)\s+(?:and (?:i|he|she|we|they|it|my|his|her|that|so|has|had|is|was|then|also|now|carries|takes)\b|but|so|"
+_END = patterns.compile(
+    r"\s+(?:and (?:i|he|she|we|they|it|my|his|her|that|so|has|had|is|was|then|also|now|carries|takes)\b|but|so|"
     r"because|since|when|which|who|if|"
     r"apparently|though|too|now|as well|by the way|btw|lol|und (?:ich|er|sie|das|hat|ist)|aber|weil|seit|y "
     r"(?:yo|él|ella|me|lo|ha|es)|pero|porque|"
     r"et (?:je|il|elle|ça)|mais|parce|depuis|e (?:eu|ele|ela)|mas|desde)\b.*$",
-    re.I,
+    "i",
 )
-_AND = re.compile(r",|/|&|\band\b|\bor\b|\bund\b|\boder\b|\by\b|\bo\b|\bet\b|\bou\b|\be\b", re.I)
+_AND = patterns.compile(r",|/|&|\band\b|\bor\b|\bund\b|\boder\b|\by\b|\bo\b|\bet\b|\bou\b|\be\b", "i")
 _JOKE = word_list("no_allergens")
 """What nobody is allergic to but in jest, and words that break off."""
-_DOSE = re.compile(
-    r"\b(?P<med>[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ-]{3,24})\s+(?P<dose>(?:\d+(?:[.,]\d+)?)\s?(?:mg|mcg|µg|micrograms?|units?|einheiten|unidades|iu|ie|ml|puffs?)\b)",
-    re.I,
+_DOSE = patterns.compile(
+    r"\b(?P<med>[A-Za-z][A-Za-z-]{3,24})\s+(?P<dose>(?:\d+(?:[.,]\d+)?)\s?(?:mg|mcg|µg|micrograms?|units?|einheiten|unidades|iu|ie|ml|puffs?)\b)",
+    "i",
 )
-_QUESTION = re.compile(
-    r"\b(?:are you|anyone|anybody|do you|is anyone|bist du|sind sie|eres|es usted|tu es|vous êtes|és|você é)\b", re.I
+_QUESTION = patterns.compile(
+    r"\b(?:are you|anyone|anybody|do you|is anyone|bist du|sind sie|eres|es usted|tu es|vous êtes|és|você é)\b", "i"
 )
-_HEDGE = re.compile(
-    r"\b(?:might|maybe|perhaps|possibly|i think|could be|vielleicht|quizás|tal vez|peut-être|talvez|acho que)\b", re.I
+_HEDGE = patterns.compile(
+    r"\b(?:might|maybe|perhaps|possibly|i think|could be|vielleicht|quizás|tal vez|peut-être|talvez|acho que)\b", "i"
 )
-_FIRST = re.compile(r"\b(?:i|i'm|im|my|we|ich|mein\w*|wir|yo|soy|mi|tengo|je|j'|mon|ma|eu|sou|minha|meu|tenho)\b", re.I)
-_CARED_FOR = re.compile(r"(?:\bthe |^)(?P<who>patient|client|resident)\b", re.I)
-_THIRD = re.compile(
-    r"\b(?:he|she|he's|she's|er|sie|él|ella|il|elle|ele|ela|patient\w*|the client|the resident)\b", re.I
+_FIRST = patterns.compile(
+    r"\b(?:i|i'm|im|my|we|ich|mein\w*|wir|yo|soy|mi|tengo|je|j'|mon|ma|eu|sou|minha|meu|tenho)\b", "i"
+)
+_CARED_FOR = patterns.compile(r"(?:\bthe |^)(?P<who>patient|client|resident)\b", "i")
+_THIRD = patterns.compile(
+    r"\b(?:he|she|he's|she's|er|sie|él|ella|il|elle|ele|ela|patient\w*|the client|the resident)\b", "i"
 )
 
 
@@ -80,29 +82,29 @@ def plain_marks(text: str, marks: Sequence[Mark], sentences: Sequence[tuple[int,
     return [one for one in found if not _taken(one, marks)]
 
 
-_NAME = re.compile(
+_NAME = patterns.compile(
     r"\b(?:my name is|my name's|ich hei(?:ß|ss)e|mein name ist|me llamo|mi nombre es|je m'appelle|mon nom est|(?:eu )?me chamo|chamo-me|(?:o )?meu nome é)"
-    r"\s+(?P<name>[^\W\d_][\w'’-]{1,30}(?: [A-ZÀ-ÖØ-Þ][\w'’-]{1,30}){0,2})",
-    re.I,
+    r"\s+(?P<name>[^\W\d_][\w'’-]{1,30}(?: [A-Z][\w'’-]{1,30}){0,2})",
+    "i",
 )
 
 
-CALLED = re.compile(
+CALLED = patterns.compile(
     r"(?:\b(?:i'?m|i am|call me|names?(?:'s|’s| is)?|it'?s|this is|says?|goes by|go by|known as|calls me|called|ich bin|hei(?:ß|ss)e|hier ist|nenn\w* mich|"
     r"nennen mich|soy|me llamo|me dicen|dime|llámame|je suis|m'appelle|appelle-moi|sou (?:o|a)|sou|chamo|chama-me|me chama)|\(|aka)\W*$",
-    re.I,
+    "i",
 )
 """What stands before a name that somebody says to be theirs."""
-_NICKNAME = re.compile(
+_NICKNAME = patterns.compile(
     r"\b(?:(?:everyone|everybody|people|friends|they all|most people|my friends|mates) (?:just |always |literally )?(?:says?|calls? me)|call me|i go by|nenn(?:t|en)? mich|"
     r"alle nennen mich|todos me (?:llaman|dicen|chamam)|ll[aá]mame|tout le monde m'appelle|appelle-moi|toda a gente me chama|me chama de|chama-me)"
     r"\s+(?P<name>[^\W\d_][\w'’-]{1,20})\b",
-    re.I,
+    "i",
 )
 
 
-_INTRODUCED = re.compile(
-    r"(?:(?:hi|hello|hey|hallo|hola|salut|bonjour|olá|oi)[,!. ]+)?(?P<name>[A-ZÀ-ÖØ-Þ][\w'’-]{1,20}(?: [A-ZÀ-ÖØ-Þ][\w'’-]{1,20}){1,2})"
+_INTRODUCED = patterns.compile(
+    r"(?:(?:hi|hello|hey|hallo|hola|salut|bonjour|olá|oi)[,!. ]+)?(?P<name>[A-Z][\w'’-]{1,20}(?: [A-Z][\w'’-]{1,20}){1,2})"
     r"(?:,| –| -) (?:I|I'm|I’m|ich|yo|soy|je|eu|sou)\b"
 )
 _EXCLAIMED = frozenset(
@@ -110,10 +112,10 @@ _EXCLAIMED = frozenset(
      "dios", "mon", "dieu", "meu", "deus", "last", "this", "next", "guten", "buenos", "buenas", "bom", "boa", "hey", "hi", "hello"]
 )  # fmt: skip
 """Words of what somebody calls out, or greets with, before "I"."""
-_BUT_CALLED = re.compile(
+_BUT_CALLED = patterns.compile(
     r"\b(?:i'?m|i am|ich bin|soy|je suis|sou) (?P<name>[^\W\d_][\w'’-]{1,20}),? (?:but|aber|pero|mais|mas) (?:\w+ )?(?:everyone|everybody|people|friends|alle|"
     r"todos|tout le monde|toda a gente) (?:just |always |literally )?(?:says?|calls? me|nennen mich|me (?:llaman|dicen|chamam?)|m'appelle)\b",
-    re.I,
+    "i",
 )
 
 
@@ -137,21 +139,21 @@ _NO_NICKNAME = word_list("small_words") | {
 }  # fmt: skip
 
 
-_TAKES = re.compile(
+_TAKES = patterns.compile(
     r"\b(?:takes?|taking|(?:is|am|are|'s|'m|was put|put (?:her|him|me)) on|been on|nimmt|nehme|tom[ao]|prends?|prend)\s+(?:the |her |his |my |"
-    r"some |jetzt |du |de la |el |la |o |a )?(?P<med>[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ-]{3,24})\b",
-    re.I,
+    r"some |jetzt |du |de la |el |la |o |a )?(?P<med>[A-Za-z][A-Za-z-]{3,24})\b",
+    "i",
 )
-_BAD_FOR = re.compile(
+_BAD_FOR = patterns.compile(
     r"\b(?:(?:can'?t|cannot|mustn'?t|must not|isn'?t allowed to|not allowed to) (?:take|have|eat|be given)|(?:bad|severe|terrible|"
     r"allergic) reactions? to|reacts? (?:badly |severely )?to|darf (?:kein\w*|nie)|verträgt (?:kein\w*)|no puede tomar|no tolera|"
     r"reacción (?:alérgica )?a|ne (?:peut|supporte|tolère) pas|réaction (?:allergique )?(?:à|au)|não pode tomar|não tolera|reação a)\s+"
-    r"(?:any |the |el |la |los |las |le |les |du |de la |o |a )?(?P<what>[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ-]{2,24})",
-    re.I,
+    r"(?:any |the |el |la |los |las |le |les |du |de la |o |a )?(?P<what>[A-Za-z][A-Za-z-]{2,24})",
+    "i",
 )
-_ROLE = re.compile(
-    r"\b(?:i'm|i am|im) (?:an?|the) (?P<role>[a-z][a-z -]{2,40}?)(?=[.,!;]|$| (?:at|in|for|from|and|by|with|here|now|who)\b)",
-    re.I,
+_ROLE = patterns.compile(
+    r"\b(?:i'm|i am|im) (?:an?|the) (?P<role>[a-z][a-z -]{2,40}?)(?:[.,!;]|$| (?:at|in|for|from|and|by|with|here|now|who)\b)",
+    "i",
 )
 
 
@@ -192,11 +194,11 @@ def _bad_for(said: str, start: int, marks: Sequence[Mark]) -> list[Mark]:
     ]
 
 
-_HARMED = re.compile(
-    r"\b(?P<what>[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ-]{3,24}) (?:(?:nearly|almost) (?:killed|finished)|(?:is|are|'s) (?:completely |strictly )?(?:off.limits|forbidden|banned)|"
+_HARMED = patterns.compile(
+    r"\b(?P<what>[A-Za-z][A-Za-z-]{3,24}) (?:(?:nearly|almost) (?:killed|finished)|(?:is|are|'s) (?:completely |strictly )?(?:off.limits|forbidden|banned)|"
     r"(?:me|le|lhe) (?:la |lo )?(?:tienen|tiene) prohibid[oa]|casi (?:me|lo|la) mata|quase (?:me|o|a) mat\w+|(?:est|sont) interdite?s?|a failli (?:me|le|la) tuer|"
     r"(?:ist|sind) (?:für mich |streng )?verboten|geht (?:bei (?:mir|ihm|ihr)|gar) (?:gar )?nicht)",
-    re.I,
+    "i",
 )
 
 
@@ -233,9 +235,9 @@ def _jobs(said: str, start: int, marks: Sequence[Mark]) -> list[Mark]:
     ]
 
 
-_NOT = re.compile(
+_NOT = patterns.compile(
     r"\b(?:not|never|no longer|off|stopp?\w*|nicht|ya no|no|pas|plus|não|if|would|might|should|could|wenn|si|se)\b|n't\b",
-    re.I,
+    "i",
 )
 
 

@@ -7,36 +7,38 @@ what a model proposes; nothing is found by them, they only object.
 from __future__ import annotations
 
 import itertools
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tenuto.language.lexicon import packaged
 from tenuto.language.sentences import spans, straighten
+from tenuto.text import patterns
 
 LANGUAGES = ("en", "de", "es", "fr", "pt")
-_CUT = re.compile(
-    r"[,;:()–—!?\n](?=\s|$)|\s-\s|"
-    r"\s(?=(?:but|while|whereas|because|cos|so|although|though|aber|sondern|weil|während|obwohl|pero|sino|porque|aunque|mientras|"
-    r"mais|parce que|car|alors que|mas|porém|embora|enquanto)\s)",
-    re.I,
+_CUT = patterns.compile(
+    r"(?P<sign>[,;:()–—!?\n])(?:\s|$)|\s-\s|"
+    r"(?P<gap>\s)(?:but|while|whereas|because|cos|so|although|though|aber|sondern|weil|während|obwohl|pero|sino|porque|aunque|mientras|"
+    r"mais|parce que|car|alors que|mas|porém|embora|enquanto)\s",
+    "i",
 )
-_AND = re.compile(
-    r"\s(?:and|und|y|et|e|or|oder|o|ou)\s(?=(?:i|i'm|i've|he|she|they|we|it|you|the|my|our|ich|er|sie|wir|mein\w*|yo|él|ella|mi|je|j'\w+|il|elle|on|"
-    r"mon|ma|eu|ele|ela|meu|minha|if|when|wenn|falls|si|se|quand|quando)\b)|\s(?:and|und|y|et|e)\s(?=[A-ZÀ-ÖØ-Þ])"
+_AND = patterns.compile(
+    r"\s(?:and|und|y|et|e|or|oder|o|ou)\s(?:i|i'm|i've|he|she|they|we|it|you|the|my|our|ich|er|sie|wir|mein\w*|yo|él|ella|mi|je|j'\w+|il|elle|on|"
+    r"mon|ma|eu|ele|ela|meu|minha|if|when|wenn|falls|si|se|quand|quando)\b|\s(?:and|und|y|et|e)\s[A-Z]"
 )
-_QUOTED = re.compile(
-    r"[“\"„«]([^“”\"„«»]{2,4000})[”\"“»]|(?<!\w)['‘]([^'’\n]{12,400})['’](?!\w)|(?<!`)`([^`]{2,2000})`(?!`)"
+_QUOTED = (
+    patterns.compile(r"[“\"„«]([^“”\"„«»]{2,})[”\"“»]"),
+    patterns.compile(r"['‘]([^'’\n]{12,400})['’]", not_after=r"\w", not_before=r"\w"),
+    patterns.compile(r"`([^`]{2,})`", not_after="`", not_before="`"),
 )
-_FENCED = re.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*$", re.S | re.M)
-_OWN_QUOTE = re.compile(
+_FENCED = patterns.compile(r"```.*?(?:```|\Z)|^[ \t]*>.*$", "sm")
+_OWN_QUOTE = patterns.compile(
     r"\b(?:i|ich|yo|je|eu|we)(?:\s+\w+){0,3}\s+(?:said|say|told|wrote|answered|sagte|gesagt|geschrieben|dije|ai dit|disse)\b[^\"“„«]{0,24}$",
-    re.I,
+    "i",
 )
-_TAG = re.compile(
+_TAG = patterns.compile(
     r",? (?:right|you know|isn't it|aren't i|don't i|haven't i|remember|ok|okay|huh|eh|yeah|innit|can'?t (?:he|she|they|we|i)|oder|gell|ne|¿no|¿verdad|"
     r"non|hein|né|não é)\s*\?+\s*$",
-    re.I,
+    "i",
 )
 
 
@@ -54,12 +56,21 @@ def clauses(text: str) -> list[Clause]:
     """The clauses of a text in order."""
     found: list[Clause] = []
     for first, last in spans(text) or [(0, len(text))]:
-        cuts = sorted({match.end() for match in _CUT.finditer(text, first, last)})
+        cuts = sorted(_cuts(text, first, last))
         places = [first, *[cut for cut in cuts if first < cut < last], last]
         for start, end in itertools.pairwise(places):
             found += [
                 Clause(text[a:b], a, b, (first, last)) for a, b in _at_and(text, start, end) if text[a:b].strip(" ,.;:")
             ]
+    return found
+
+
+def _cuts(text: str, start: int, end: int) -> set[int]:
+    """Where clauses end: behind a sign with a space behind it, and before a word that begins another clause."""
+    found, at = set(), start
+    while (cut := _CUT.search(text, at, end)) is not None:
+        at = max(cut.end("sign"), cut.end("gap")) if cut["sign"] or cut["gap"] else cut.end()
+        found.add(at)
     return found
 
 
@@ -73,17 +84,30 @@ def _at_and(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 @lru_cache(maxsize=256)
-def pattern(name: str, language: str) -> re.Pattern[str]:
+def pattern(name: str, language: str) -> patterns.Pattern:
     """One of the tables as a pattern of whole words."""
     table = packaged("stance")[language if language in LANGUAGES else "en"]
     listed = table[name].replace("n't|", "", 1) if table[name].startswith("not|n't|") else table[name]
     extra = "|\\w+n't" if listed is not table[name] else ""
-    return re.compile(rf"(?<![\w'])(?:{listed}{extra})(?![\w])", re.I)
+    return patterns.compile(rf"(?:{listed}{extra})\b", "i", not_after=r"[\w']")
 
 
 def says(name: str, text: str, language: str) -> bool:
     """Whether a text holds a word of a table."""
     return bool(pattern(name, language).search(straighten(text)))
+
+
+_SHORT_WOULD = patterns.compile(
+    r"\b(?:i|we|he|she|they|you|it|that)'d\b",
+    "i",
+    not_after=r"[\w']",
+    not_before=r" (?:been|had|gone|better|never|already|just|\w+ed)\b",
+)
+
+
+def would(text: str, language: str) -> bool:
+    """Whether a text says what would be; "I'd been" says what was."""
+    return says("would", text, language) or _SHORT_WOULD.search(straighten(text)) is not None
 
 
 def denials(text: str, language: str) -> list[int]:
@@ -120,9 +144,8 @@ def over(text: str, language: str) -> bool:
 def quoted(text: str) -> list[tuple[int, int]]:
     """Stretches that repeat somebody else: quotation marks around more than three words, code, quoted lines."""
     found = [match.span() for match in _FENCED.finditer(text)]
-    for match in _QUOTED.finditer(text):
-        inside = match[1] or match[2] or match[3] or ""
-        if len(inside.split()) > 3 and not _OWN_QUOTE.search(straighten(text[: match.start()])):
+    for match in (match for pattern in _QUOTED for match in pattern.finditer(text)):
+        if len(match[1].split()) > 3 and not _OWN_QUOTE.search(straighten(text[: match.start()])):
             found.append(match.span())
     return found
 
@@ -138,11 +161,20 @@ def asks(sentence: str, language: str) -> bool:
 def opens(name: str, text: str, language: str) -> bool:
     """Whether a text begins with a word of a table, small words before it left out."""
     plain = straighten(text).strip(" \"'“”¿¡-–—,.…")
-    lead = re.compile(
+    return bool(_opening(name, language).match(plain))
+
+
+@lru_cache(maxsize=256)
+def _opening(name: str, language: str) -> patterns.Pattern:
+    return patterns.compile(
         rf"^(?:(?:and|but|so|then|even|well|oh|ah|haha+|lol|hm+|omg|und|aber|also|tja|y|pero|pues|et|mais|alors|bon|e|mas|então|bem)[\s,]+)*(?:{pattern(name, language).pattern})",
-        re.I,
+        "i",
     )
-    return bool(lead.match(plain))
+
+
+def _parts(text: str) -> list[str]:
+    places = [0, *sorted(_cuts(text, 0, len(text))), len(text)]
+    return [text[start:end].strip(" ,;:()–—!?\n-") for start, end in itertools.pairwise(places)]
 
 
 def supposed(clause: Clause, text: str, language: str) -> bool:
@@ -152,16 +184,16 @@ def supposed(clause: Clause, text: str, language: str) -> bool:
     after = straighten(text[clause.end : clause.sentence[1]])
     if opens("suppose", said, language) or pattern("never_so", language).search(said):
         return True
-    if any(opens("suppose", part, language) for part in _CUT.split(before)):
+    if any(opens("suppose", part, language) for part in _parts(before)):
         return True
     return (trailing_condition(said, language) and bool(_COMING.search(said))) or (
         language == "de" and opens("suppose", after, language) and "," not in said
     )
 
 
-_COMING = re.compile(
+_COMING = patterns.compile(
     r"\b(?:will|'ll|going to|gonna|(?:am|is|are|'m|'re|'s) \w+ing|werde|wird|werden|voy a|vamos a|vais|vas|vou|vamos|\w+rai|\w+ré|\w+rei)\b",
-    re.I,
+    "i",
 )
 """What is yet to come hangs on its condition; what is so now does not ("has the key if I don't answer")."""
 
@@ -170,8 +202,8 @@ def trailing_condition(clause: str, language: str) -> bool:
     """Whether a clause ends in a condition."""
     inner = pattern("suppose", language).search(clause)
     if language in ("es", "pt", "fr") and inner and inner[0].lower() in ("si", "se", "caso"):
-        inner = re.search(
-            rf"\s{inner[0]}\s+(?:me|te|yo|eu|je|on|il|elle|el|la|o|a|hay|tengo|puedo|no|não)\b", clause, re.I
+        inner = patterns.search(
+            rf"\s{inner[0]}\s+(?:me|te|yo|eu|je|on|il|elle|el|la|o|a|hay|tengo|puedo|no|não)\b", clause, "i"
         )
     return bool(inner)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from tenuto.language.lexicon import packaged
+from tenuto.text import patterns
 from tenuto.text.words import STOP_WORDS, tokens
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = patterns.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SMALL = frozenset(
     """
     user users user's self person people somebody someone something thing things year years month months week weeks day days old
@@ -50,7 +50,7 @@ class Word:
 
 def words(text: str) -> list[Word]:
     """All words, without "'s" behind them."""
-    return [Word(match[0], re.sub(r"'s$", "", folded(match[0])), match.start()) for match in _WORD.finditer(text)]
+    return [Word(match[0], patterns.sub(r"'s$", "", folded(match[0])), match.start()) for match in _WORD.finditer(text)]
 
 
 def keywords(text: str) -> list[Word]:
@@ -118,7 +118,7 @@ class Said:
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.words = {one.plain for text in texts for one in words(text)}
-        self._parts = {part for word in self.words for part in re.split(r"[-']", word)}
+        self._parts = {part for word in self.words for part in patterns.split(r"[-']", word)}
         self.relations = {relation for word in self.words if (relation := kin(word)) is not None}
 
     def __contains__(self, plain: str) -> bool:

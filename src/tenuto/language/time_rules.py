@@ -5,7 +5,6 @@ Weeks begin on Monday. A rule takes the match, the time at which it was said and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
@@ -14,6 +13,7 @@ from dateutil.easter import easter
 from dateutil.relativedelta import relativedelta
 
 from tenuto.language.lexicon import ordered
+from tenuto.text import patterns
 
 _NUMBERS: dict[str, float] = {word: number for number, word in enumerate(ordered("numbers"))} | {
     "a": 1, "an": 1, "couple": 2, "a couple": 2, "a couple of": 2, "few": 3, "a few": 3, "several": 4, "thirty": 30,
@@ -116,12 +116,12 @@ def _around(moment: datetime, unit: str) -> Span:
     return _month(moment) if unit == "month" else _year(moment)
 
 
-def _ago(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _ago(match: patterns.Match, at: datetime, past: bool) -> Span:
     unit = "month" if match["n"] == "half a" else match["unit"]
     return _around(back(at, number(match["n"]), match["unit"]), unit)
 
 
-def _ahead(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _ahead(match: patterns.Match, at: datetime, past: bool) -> Span:
     count, unit = number(match["n"]), match["unit"]
     moment = at + delta(count, unit)
     if unit in ("week", "fortnight"):
@@ -129,7 +129,7 @@ def _ahead(match: re.Match[str], at: datetime, past: bool) -> Span:
     return _around(moment, unit)
 
 
-def _relative_unit(match: re.Match[str], at: datetime, past: bool) -> Span | None:
+def _relative_unit(match: patterns.Match, at: datetime, past: bool) -> Span | None:
     which, unit = match["which"], match["unit2"]
     step = {
         "last": -1,
@@ -179,7 +179,7 @@ def _season(name: str, at: datetime, step: int, past: bool) -> Span:
     return start, start + length, "season"
 
 
-def _bare_season(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _bare_season(match: patterns.Match, at: datetime, past: bool) -> Span:
     """ "Since autumn" is the latest one; "in spring" the one that the tense tells."""
     name = match["season"]
     if match["year"]:
@@ -192,7 +192,7 @@ def _bare_season(match: re.Match[str], at: datetime, past: bool) -> Span:
     return start, end, precision
 
 
-def _easter(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _easter(match: patterns.Match, at: datetime, past: bool) -> Span:
     def sunday(year: int) -> datetime:
         day = easter(year)
         return _midnight(at).replace(year=day.year, month=day.month, day=day.day)
@@ -213,7 +213,7 @@ def part_of_day(day: datetime, part: str) -> Span:
     return start, start + timedelta(hours=4), "part"
 
 
-def _weekday(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _weekday(match: patterns.Match, at: datetime, past: bool) -> Span:
     target = _DAYS[match["day"].rstrip(".")]
     which = (match["which"] or "").strip()
     ahead = (target - at.weekday()) % 7
@@ -228,7 +228,7 @@ def _weekday(match: re.Match[str], at: datetime, past: bool) -> Span:
     return _day(at, ahead or 7)
 
 
-def _date(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _date(match: patterns.Match, at: datetime, past: bool) -> Span:
     groups = match.groupdict()
     month, day = _MONTHS[match["month"].rstrip(".")], int(match["dom"])
     if groups.get("year"):
@@ -246,7 +246,7 @@ def _nearest_year(at: datetime, month: int, day: int, past: bool) -> datetime:
     return start
 
 
-def _month_name(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _month_name(match: patterns.Match, at: datetime, past: bool) -> Span:
     groups = match.groupdict()
     month = _MONTHS[match["month"].rstrip(".")]
     first_day = _midnight(at).replace(month=month, day=1)
@@ -264,24 +264,24 @@ def _month_name(match: re.Match[str], at: datetime, past: bool) -> Span:
     return _month(first_day)
 
 
-def _plain_year(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _plain_year(match: patterns.Match, at: datetime, past: bool) -> Span:
     return _year(at.replace(year=int(match["year"]), month=1, day=1))
 
 
-def _iso(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _iso(match: patterns.Match, at: datetime, past: bool) -> Span:
     parsed = dateutil_parser.parse(match.group(), default=_midnight(at))
     if parsed.tzinfo is None:
         parsed = parsed.replace(tzinfo=at.tzinfo)
     return _day(parsed)
 
 
-def _numeric(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _numeric(match: patterns.Match, at: datetime, past: bool) -> Span:
     month_first = int(match.group().split("/")[0]) <= 12
     parsed = dateutil_parser.parse(match.group(), default=_midnight(at), dayfirst=not month_first)
     return _day(parsed.replace(tzinfo=at.tzinfo))
 
 
-def _dom(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _dom(match: patterns.Match, at: datetime, past: bool) -> Span:
     start = _midnight(at).replace(day=int(match["dom"]))
     if past and start > at:
         start -= relativedelta(months=1)
@@ -290,17 +290,17 @@ def _dom(match: re.Match[str], at: datetime, past: bool) -> Span:
     return _day(start)
 
 
-def _holiday(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _holiday(match: patterns.Match, at: datetime, past: bool) -> Span:
     month, day = _HOLIDAYS[match["holiday"]]
     which = (match["which"] or "").strip()
     return _day(_nearest_year(at, month, day, past or which == "last"))
 
 
-def _fixed(days: int, part: str | None = None) -> Callable[[re.Match[str], datetime, bool], Span]:
+def _fixed(days: int, part: str | None = None) -> Callable[[patterns.Match, datetime, bool], Span]:
     return lambda match, at, past: part_of_day(at + timedelta(days=days), part) if part else _day(at, days)
 
 
-def _end_of(match: re.Match[str], at: datetime, past: bool) -> Span:
+def _end_of(match: patterns.Match, at: datetime, past: bool) -> Span:
     step = 1 if match["which"] == "next" else 0
     unit = {"week": _week, "month": _month, "year": _year, "day": _day}[match["unit2"]]
     _, end, _ = unit(at, step)
@@ -308,32 +308,43 @@ def _end_of(match: re.Match[str], at: datetime, past: bool) -> Span:
 
 
 def _rule(
-    pattern: str, resolve: Callable[[re.Match[str], datetime, bool], Span | None]
-) -> tuple[re.Pattern[str], Callable[[re.Match[str], datetime, bool], Span | None]]:
-    return re.compile(pattern), resolve
+    pattern: str,
+    resolve: Callable[[patterns.Match, datetime, bool], Span | None],
+    *,
+    not_after: str = "",
+    not_before: str = "",
+) -> tuple[patterns.Pattern, Callable[[patterns.Match, datetime, bool], Span | None]]:
+    return patterns.compile(pattern, not_after=not_after, not_before=not_before), resolve
 
 
-_PARTWORD = r"(?: (?P<part>morning|afternoon|evening|night|noon|lunchtime))?"
+_PARTWORD = r" (?P<part>morning|afternoon|evening|night|noon|lunchtime)"
 _WHICH = r"(?P<which>last|past|previous|this coming|this past|this|next|coming)"
 RULES = [
     _rule(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b", _iso),
     _rule(r"\b[0-3]?\d/[0-3]?\d/(?:(?:19|20)\d\d|\d\d)\b", _numeric),
-    _rule(rf"\b(?:on )?(?:the )?{_MONTH} {_ORD}\b(?!:|/|\d)(?:,? {_YEAR})?", _date),
+    _rule(rf"\b(?:on )?(?:the )?{_MONTH} {_ORD}\b(?:,? {_YEAR})?", _date, not_before=r"[:/]"),
     _rule(rf"\b(?:on )?(?:the )?{_ORD} (?:of )?{_MONTH}(?:,? {_YEAR})?", _date),
     _rule(r"\bthe day before yesterday\b", _fixed(-2)),
     _rule(r"\bthe day after tomorrow\b", _fixed(2)),
     _rule(r"\blast night\b", _fixed(-1, "night")),
-    _rule(rf"\byesterday{_PARTWORD}", _fixed(-1)),
-    _rule(rf"\b(?:tomorrow|tmrw){_PARTWORD}", _fixed(1)),
+    _rule(rf"\byesterday(?:{_PARTWORD})?", _fixed(-1)),
+    _rule(rf"\b(?:tomorrow|tmrw)(?:{_PARTWORD})?", _fixed(1)),
     _rule(r"\btonight\b", _fixed(0, "tonight")),
     _rule(r"\b(?:today|earlier today|later today)\b", _fixed(0)),
     _rule(r"\b(?:by |at )?(?:the )?end of (?:the |this )?(?P<which>next )?(?P<unit2>day|week|month|year)\b", _end_of),
     _rule(rf"\b(?:about |around |over |almost |nearly )?{COUNT} {UNIT} (?:ago|back|earlier)\b", _ago),
     _rule(
-        rf"\b(?:in|within)(?: about| around| the next)? {COUNT} {UNIT}(?:'s? time)?\b(?! (?:a row|each|every))", _ahead
+        rf"\b(?:in|within)(?: about| around| the next)? {COUNT} {UNIT}(?:'s? time)?\b",
+        _ahead,
+        not_before=" (?:a row|each|every)",
     ),
     _rule(rf"\b{COUNT} {UNIT} from (?:now|today)\b", _ahead),
-    _rule(rf"(?<!every )(?<!each )\b(?:on )?(?:{_WHICH} )?{_DAY}{_PARTWORD}(?!s)", _weekday),
+    _rule(
+        rf"\b(?:on )?(?:{_WHICH} )?{_DAY}(?:{_PARTWORD}\b)?",
+        _weekday,
+        not_after=r"every (?:on )?|each (?:on )?",
+        not_before="s",
+    ),
     _rule(
         rf"\b(?:the )?{_WHICH} (?P<unit2>weekend|week|month|year|spring|summer|autumn|fall|winter|morning|"
         rf"afternoon|evening)\b",
@@ -367,6 +378,8 @@ RULES = [
     _rule(rf"\b(?P<which>last |next |this ){_MONTH}", _month_name),
     _rule(rf"\b{_MONTH},? {_YEAR}", _month_name),
     _rule(rf"\b(?:in|since|until|from|during|by|of|before|after|back in|around) {_YEAR}\b", _plain_year),
-    _rule(rf"\b(?:on|by|until|before|since) the {_ORD}(?=[^\w]|$)(?! (?:floor|time|place|grade|street|avenue))", _dom),
+    _rule(
+        rf"\b(?:on|by|until|before|since) the {_ORD}\b", _dom, not_before=" (?:floor|time|place|grade|street|avenue)"
+    ),
     _rule(r"\bthe other day\b", lambda match, at, past: (_midnight(at) - timedelta(days=3), _midnight(at), "week")),
 ]

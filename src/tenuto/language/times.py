@@ -9,7 +9,6 @@ both readings are possible. What would break this: guessing. What is not underst
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
@@ -17,8 +16,9 @@ from datetime import datetime, timedelta, tzinfo
 from dateutil.relativedelta import relativedelta
 
 from tenuto.language.time_rules import COUNT, RULES, UNIT, Span, back, delta, number, part_of_day
+from tenuto.text import patterns
 
-_LOOKS = re.compile(
+_LOOKS = patterns.compile(
     r"\d|\b(?:today|tonight|tomorrow|tmrw|yesterday|now|ago|last|next|this|weeks?|months?|years?|days?|morning|"
     r"evening|afternoon|noon|night|monday|tuesday|wednesday|"
     r"thursday|friday|saturday|sunday|january|february|march|april|may|june|july|august|september|october|"
@@ -26,24 +26,23 @@ _LOOKS = re.compile(
     r"aug|sept?|oct|nov|dec|mon|tues?|wed|thurs?|fri|sat|sun|spring|summer|autumn|fall|winter|christmas|"
     r"halloween|easter|valentine's|new year's|since|until|weekend|recently|"
     r"other day|hours?|minutes?|eve)\b",
-    re.I,
+    "i",
 )
-PAST = re.compile(
+PAST = patterns.compile(
     r"\b(?:was|were|went|did|had|got|took|made|saw|came|bought|met|lost|found|left|started|began|told|gave|won|"
     r"ran|felt|had been|[a-z]{3,}ed|ago|spent|taught|wrote|ate|drove|flew|became|broke|quit|sold|read|finally)\b",
-    re.I,
+    "i",
 )
-FUTURE = re.compile(
+FUTURE = patterns.compile(
     r"\b(?:will|'ll|going to|gonna|shall|plan(?:ning)? to|by|due|until|deadline|want to|hope to|upcoming|have "
     r"to|need to|is on|are on|remind)\b",
-    re.I,
+    "i",
 )
-_CLOCK = re.compile(
+_CLOCK = patterns.compile(
     r"\b(?:at|by|from|around|about|until|@)?\s*(?:(?P<h>[01]?\d|2[0-3]):(?P<m>[0-5]\d)\s*(?P<ap>[ap]\.?m\.?)?|"
-    r"(?P<h2>1[0-2]|0?[1-9])\s*(?P<ap2>[ap]\.?m\.?)|"
-    r"(?<=at )(?P<h3>1[0-2]|[1-9])(?: o'clock)?(?![\d:/%]|\.\d|\s*(?:percent|years|months|people|kg|miles|km|"
-    r"dollars)))(?=\W|$)",
-    re.I,
+    r"(?P<h2>1[0-2]|0?[1-9])\s*(?P<ap2>[ap]\.?m\.?))|\bat\s+(?P<h3>1[0-2]|[1-9])(?: o'clock)?\b",
+    "i",
+    not_before=r"[\w:/%]|\.\d|\s*(?:percent|years|months|people|kg|miles|km|dollars)",
 )
 
 
@@ -98,8 +97,8 @@ def first(text: str, at: datetime, zone: tzinfo | None = None) -> When | None:
     return next(iter(find(text, at, zone)), None)
 
 
-_DURATION = re.compile(
-    rf"\bfor (?:about |around |over |almost |nearly |the (?:past|last) |more than )?{COUNT} {UNIT}\b", re.I
+_DURATION = patterns.compile(
+    rf"\bfor (?:about |around |over |almost |nearly |the (?:past|last) |more than )?{COUNT} {UNIT}\b", "i"
 )
 
 
@@ -107,7 +106,7 @@ def lasting_since(text: str, at: datetime) -> datetime | None:
     """When something began that "has been going on for three years" or "since 2019"."""
     lowered = text.lower().replace("’", "'")
     match = _DURATION.search(lowered)
-    if match and re.search(
+    if match and patterns.search(
         r"\b(?:'ve|'s|have|has)(?: \w+)? (?:been|had|lived|worked|known|owned|played|studied|taught|used|"
         r"practi[sc]ed)\b|\b(?:past|last) ",
         lowered,
@@ -123,7 +122,7 @@ def duration(text: str) -> relativedelta | None:
 
 
 def _try(
-    resolve: Callable[[re.Match[str], datetime, bool], Span | None], match: re.Match[str], at: datetime, past: bool
+    resolve: Callable[[patterns.Match, datetime, bool], Span | None], match: patterns.Match, at: datetime, past: bool
 ) -> Span | None:
     try:
         return resolve(match, at, past)
@@ -133,7 +132,7 @@ def _try(
 
 def _relation(text: str, start: int) -> str:
     before = text[max(0, start - 14) : start].rstrip()
-    begins = re.match(r"(since|until|till|by|from|before|starting)\b", text[start:])
+    begins = patterns.match(r"(since|until|till|by|from|before|starting)\b", text[start:])
     if begins:
         return {"from": "since", "starting": "since", "till": "until", "before": "by"}.get(begins[1], begins[1])
     for word, relation in (
@@ -157,7 +156,7 @@ def _relation(text: str, start: int) -> str:
     return "at"
 
 
-def _with_clock(text: str, match: re.Match[str], start: datetime, end: datetime, precision: str) -> Span:
+def _with_clock(text: str, match: patterns.Match, start: datetime, end: datetime, precision: str) -> Span:
     """ "Friday at 5 pm": the day becomes an instant. "Tomorrow evening": a part of the day."""
     if precision != "day":
         return start, end, precision
@@ -169,7 +168,7 @@ def _with_clock(text: str, match: re.Match[str], start: datetime, end: datetime,
     return part_of_day(start, part) if part else (start, end, precision)
 
 
-def _clock_time(clock: re.Match[str], day: datetime) -> datetime:
+def _clock_time(clock: patterns.Match, day: datetime) -> datetime:
     hour = int(clock["h"] or clock["h2"] or clock["h3"])
     minute = int(clock["m"] or 0)
     half = (clock["ap"] or clock["ap2"] or "").replace(".", "")
@@ -182,15 +181,15 @@ def _clock_time(clock: re.Match[str], day: datetime) -> datetime:
     return day.replace(hour=hour, minute=minute, second=0, microsecond=0)
 
 
-_HALF = re.compile(r"[ap]\.?m|o'clock")
+_HALF = patterns.compile(r"[ap]\.?m|o'clock")
 
 
 def _bare_clock(text: str, lowered: str, at: datetime) -> list[When]:
     """ "At 5 pm" alone is today, or tomorrow when that is over and the sentence looks ahead."""
     clock = _CLOCK.search(lowered)
-    if clock and re.search(r"\bin\s*$", lowered[: clock.start()]) and not _HALF.search(clock.group()):
+    if clock and patterns.search(r"\bin\s*$", lowered[: clock.start()]) and not _HALF.search(clock.group()):
         return []
-    if not clock or re.search(r"\bevery\b|\bdaily\b|\busually\b|\balways\b|\bto\b \d", lowered):
+    if not clock or patterns.search(r"\bevery\b|\bdaily\b|\busually\b|\balways\b|\bto\b \d", lowered):
         return []
     moment = _clock_time(clock, at)
     if moment < at and not PAST.search(lowered):
@@ -207,13 +206,13 @@ def _bare_clock(text: str, lowered: str, at: datetime) -> list[When]:
     ]
 
 
-_EVERY = re.compile(
+_EVERY = patterns.compile(
     r"\b(?:every|each) (?:single |other )?(?P<unit>day|morning|evening|night|week|month|year|weekday|weekend|"
     r"monday|tuesday|wednesday|thursday|friday|saturday|sunday|"
     r"afternoon|hour|quarter|summer|winter|christmas)\b|\b(?P<adv>daily|weekly|monthly|yearly|annually|nightly)\b|"
     r"\bon (?P<days>mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekends|weekdays)\b|"
     r"\b(?P<times>once|twice|(?:\d|two|three|four|five|six) times) (?:a|per|each|every) (?P<per>day|week|month|year)\b",
-    re.I,
+    "i",
 )
 
 

@@ -9,14 +9,14 @@ What would break it: a clause in which "I" stands inside somebody else's words. 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from tenuto.language.lexicon import packaged
+from tenuto.text import patterns
 
 LANGUAGES = ("en", "de", "es", "fr", "pt")
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*|\s+|.", re.UNICODE)
+_TOKEN = patterns.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*|\s+|.", "")
 _SHORT = {
     "i'm": ("i", "am"), "im": ("i", "am"), "i've": ("i", "have"), "ive": ("i", "have"), "i'd": ("i", "would"),
     "i'll": ("i", "will"), "we're": ("we", "are"), "we've": ("we", "have"), "we'll": ("we", "will"),
@@ -84,8 +84,8 @@ def third_person(clause: str, language: str, *, verbs: bool = True) -> str:
     for index, part in enumerate(parts):
         if (word := table.words.get(part.lower())) is not None:
             parts[index] = _cased(word, part)
-    told = re.sub(r"\s{2,}", " ", "".join(parts)).strip()
-    return re.sub(r"\s+([,.;!?])", r"\1", told)
+    told = patterns.sub(r"\s{2,}", " ", "".join(parts)).strip()
+    return patterns.sub(r"\s+([,.;!?])", lambda match: match[1], told)
 
 
 def _split(clause: str, language: str) -> list[str]:

@@ -16,7 +16,6 @@ What would break it: a similarity that counts alone. It only proposes pairs; the
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from tenuto.lifecycle import fade, sentence_kinds
 from tenuto.lifecycle.fade import Faded
 from tenuto.policy import Policy
 from tenuto.records.memory import RECALLED, TRUST_ORDER, Entity, Memory, Todo, TodoKind, TodoStatus
+from tenuto.text import patterns
 from tenuto.text.words import tokens, words
 
 SOURCE = "curated_fold"
@@ -38,7 +38,7 @@ FRAGMENT = 0.85
 """Share of a fragment's words that the whole must hold."""
 SAME_NAME = 0.93
 """Jaro-Winkler similarity from which two names of one type may be the same."""
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_NUMBER = patterns.compile(r"\d+(?:[.,:]\d+)*")
 _NEGATING = """
 not no never none without cannot can't don't doesn't didn't isn't wasn't won't aren't nobody hardly
 """

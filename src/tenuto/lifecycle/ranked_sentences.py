@@ -18,7 +18,6 @@ anything else, so that a forwarded mail neither speaks in a summary nor drags it
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from tenuto.lifecycle import sentence_kinds
 from tenuto.records.base import from_micros, micros
 from tenuto.records.conversation import Message, Role, SourcedLine
 from tenuto.records.memory import TRUST_ORDER, Trust
+from tenuto.text import patterns
 from tenuto.text.words import tokens
 
 _SUBSTANCE = {
@@ -40,16 +40,16 @@ _SUBSTANCE = {
     "fact": 0.6,
     "open_loop": 0.6,
 }
-_CONCRETE = re.compile(
+_CONCRETE = patterns.compile(
     r"\d|\b(?:yesterday|tomorrow|tonight|last|next|ago|since|monday|tuesday|wednesday|thursday|friday"
     r"|saturday|sunday|january"
     r"|february|march|april|june|july|august|september|october|november|december|years?|months?|weeks?)\b",
-    re.IGNORECASE,
+    "i",
 )
-_PRAISE = re.compile(
+_PRAISE = patterns.compile(
     r"^(?:wow|yeah|well|hey|oh)?[\s,!]*(?:\w+, )?(?:you(?:'re|r| are|'ve| have)|i (?:totally "
     r"|completely )?agree|that'?s)\b",
-    re.IGNORECASE,
+    "i",
 )
 WORTHY = 0.35
 """Score from which a line is worth its place."""

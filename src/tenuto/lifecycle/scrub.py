@@ -9,7 +9,6 @@ What would break it: names. Who was spoken of is kept on purpose; a name is not 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from tenuto.lifecycle.ranked_sentences import render
 from tenuto.lifecycle.summarise import RULES, read_lines
 from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, SourcedLine, Summary, SummaryKind
+from tenuto.text import patterns
 from tenuto.text.words import words
 
 RUN = 5
@@ -33,7 +33,7 @@ _RECENT = ("OPEN_LOOPS", "BETWEEN US")
 """Sections of portraits that quote sessions; the others are memories, which have a time of their own."""
 _NAMES = ("who", "message_id", "sort", "trust", "persona", "tally")
 """Parts of a line that are no sentences."""
-_SPEAKER = re.compile(r"^(?:(?:Early|Then|Late): )?[^:.!?“”]{1,60}: ")
+_SPEAKER = patterns.compile(r"^(?:(?:Early|Then|Late): )?[^:.!?“”]{1,60}: ")
 
 
 class Said:

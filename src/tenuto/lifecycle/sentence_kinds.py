@@ -6,75 +6,77 @@ the extractive summaries, the key points and the trajectory; what they miss is s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from tenuto.lifecycle.session_affect import feel
+from tenuto.text import patterns
 
-_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\s\W]|[\"“])|\n+")
-_STAGE = re.compile(r"\[[^\[\]]{3,}\]")
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|approx|dept|jr|sr)|\b[A-Z])\.$", re.IGNORECASE
+_END = patterns.compile(r"[.!?…](?P<gap>[\"'”’)\]]*\s+)(?:[\"'“‘(\[]?\w|[\"“])|(?P<lines>\n+)")
+_STAGE = patterns.compile(r"\[[^\[\]]{3,}\]")
+_ABBREVIATION = patterns.compile(
+    r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|no|approx|dept|jr|sr)|\b[A-Z])\.$", "i"
 )
-_COMMITMENT = re.compile(
+_COMMITMENT = patterns.compile(
     r"\b(?:i(?:'ll| will| shall| promise| am going to|'m going to|'m gonna)|let'?s|we(?:'ll| will)"
     r"|i plan to|i(?:'ve| have) decided to"
-    r"|remind me|i need to|i have to|i must|i should)\b(?! not\b)",
-    re.IGNORECASE,
+    r"|remind me|i need to|i have to|i must|i should)\b",
+    "i",
+    not_before=r" not\b",
 )
-_OPEN = re.compile(
+_OPEN = patterns.compile(
     r"\b(?:not sure|don'?t know|undecided|still (?:need|have|waiting|thinking|looking)|figure out"
     r"|waiting (?:for|to hear)|can'?t decide"
     r"|wonder(?:ing)? (?:if|whether|how)|haven'?t (?:yet|decided|heard|finished)|to be (?:decided"
     r"|continued)|pending|tbd)\b",
-    re.IGNORECASE,
+    "i",
 )
-_DECISION = re.compile(
-    r"\b(?:decided|chose|settled on|made up my mind|going with|agreed (?:to|on)|picked|signed)\b", re.IGNORECASE
+_DECISION = patterns.compile(
+    r"\b(?:decided|chose|settled on|made up my mind|going with|agreed (?:to|on)|picked|signed)\b", "i"
 )
-_PREFERENCE = re.compile(
+_PREFERENCE = patterns.compile(
     r"\b(?:i (?:really |always |usually )?(?:like|love|prefer|enjoy|hate|can'?t stand|dislike|avoid)"
     r"|my fav(?:ou?rite)?|i'?d rather)\b",
-    re.IGNORECASE,
+    "i",
 )
-_BOUNDARY = re.compile(
+_BOUNDARY = patterns.compile(
     r"\b(?:please don'?t|don'?t (?:ever |bring|mention|call|ask)|never (?:mention|bring|call|ask)"
     r"|i'?d rather not talk)\b",
-    re.IGNORECASE,
+    "i",
 )
-_DONE = re.compile(
+_DONE = patterns.compile(
     r"\b(?:i|we|it'?s|that'?s|all)(?:'ve| have|'m| am)?\s+(?:just |finally |already |now )?(?:did|done"
     r"|finished|completed|called|sent|booked|bought|paid"
     r"|submitted|returned|cancelled|canceled|fixed|went|visited|wrote|met|handed|signed|scheduled|picked)\b",
-    re.IGNORECASE,
+    "i",
 )
-_FACT = re.compile(
+_FACT = patterns.compile(
     r"\b(?:i(?:'m| am| was|'ve| have| had| live| work| study| moved| started| got| take| use)|my \w+"
     r"|our \w+|(?:he|she|they)(?:'s| is| are| has| have| was)"
     r"|is allergic|diagnosed|born|birthday|lives? in|works? (?:at|for|as)|called|named)\b",
-    re.IGNORECASE,
+    "i",
 )
-_SMALL_TALK = re.compile(
+_SMALL_TALK = patterns.compile(
     r"^(?:hi|hey|hello|good (?:morning|evening|afternoon|night)|how are you|thanks?(?: you)?|ok(?:ay)?"
     r"|sure|yes|yeah|no|nope|great|cool|nice|bye|see you"
     r"|take care|lol|haha|wow|awesome|sounds good|yep|exactly|(?:i )?(?:totally|completely)? ?agree"
     r"|so true|definitely|absolutely|talk (?:soon|later)|you'?re welcome|no problem|that'?s (?:great"
     r"|awesome|nice|cool|amazing|so cool)|i see|got it|noted|understood|alright|all right|of course|makes sense"
     r"|fair enough|good to know|will do|hm+|mm+|interesting|right)\b",
-    re.IGNORECASE,
+    "i",
 )
-_NAME = re.compile(r"(?<![\w’'])(?:[A-Z][a-zà-öø-ÿ]+|[A-Z]{2,6})(?:[ -](?:[A-Z][a-zà-öø-ÿ]+))*")
-_WHERE = re.compile(
+_NAME = patterns.compile(r"(?:[A-Z][a-z]+|[A-Z]{2,6})(?:[ -](?:[A-Z][a-z]+))*", not_after=r"[\w’']")
+_WHERE = patterns.compile(
     r"\b(?:in|at|near|from|(?:moved?|went|go|going|back|trip|fly|flew|drive|drove|travel\w*|comes?|came|welcome)"
     r" to)\s+$",
-    re.IGNORECASE,
+    "i",
 )
-_VOCATIVE = re.compile(r",\s+[A-Z][a-z]+(?=\s*[.!?,…]*$)")
-_RELATION = re.compile(
+_VOCATIVE = patterns.compile(r",\s+[A-Z][a-z]+\s*[.!?,…]*$")
+_RELATION = patterns.compile(
     r"\bmy (mom|mum|mother|dad|father|sister|brother|wife|husband|partner|boyfriend|girlfriend|son"
     r"|daughter|boss|manager|friend|aunt|uncle"
     r"|cousin|grandma|grandmother|grandpa|grandfather|roommate|therapist|doctor|neighbou?r|colleague|dog|cat)\b",
-    re.IGNORECASE,
+    "i",
 )
 _CAPITALISED = """
 I I'm I'll I've Monday Tuesday Wednesday Thursday Friday Saturday Sunday January February March April May June
@@ -96,7 +98,7 @@ def sentences(text: str) -> list[str]:
     Stage notes in square brackets ("[shares a photo: …]") are not sentences.
     """
     found: list[str] = []
-    for part in _END.split(_STAGE.sub("\n", text) if "[" in text else text):
+    for part in _parts(_STAGE.sub("\n", text) if "[" in text else text):
         part = " ".join(part.split())
         if not part:
             continue
@@ -105,6 +107,16 @@ def sentences(text: str) -> list[str]:
         else:
             found.append(part)
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the ends of sentences and lines."""
+    found, start, at = [], 0, 0
+    while (end := _END.search(text, at)) is not None:
+        first, at = end.span("lines" if end["lines"] else "gap")
+        found.append(text[start:first])
+        start = at
+    return [*found, text[start:]]
 
 
 def is_question(sentence: str) -> bool:
@@ -173,17 +185,22 @@ def person_names(sentence: str) -> list[str]:
     return found
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blank(match: patterns.Match) -> str:
     return " " * len(match.group())
+
+
+@lru_cache(maxsize=1024)
+def _whole(name: str) -> patterns.Pattern:
+    return patterns.compile(patterns.escape(name), "i", not_after=r"\w", not_before=r"\w")
 
 
 def people(texts: Iterable[str], known: Iterable[str] = (), most: int = 8) -> list[str]:
     """Who is mentioned: known names and relations ("my dad"), most often first."""
     counts: dict[str, int] = {}
     listed = [name for name in dict.fromkeys(known) if len(name) > 1]
-    patterns = [(name, re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)) for name in listed]
+    wanted = [(name, _whole(name)) for name in listed]
     for text in texts:
-        for name, pattern in patterns:
+        for name, pattern in wanted:
             if pattern.search(text):
                 counts[name] = counts.get(name, 0) + 1
         for relation in _RELATION.findall(text):

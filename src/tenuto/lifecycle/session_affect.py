@@ -14,12 +14,12 @@ What would break it: reading the assistant's own warmth as the user's. Only the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from tenuto.lifecycle.additive import Sums
 from tenuto.records.conversation import Message, Role
+from tenuto.text import patterns
 from tenuto.text.words import words
 
 _LEXICON = """
@@ -62,37 +62,37 @@ def _read_lexicon(text: str) -> dict[str, tuple[float, float]]:
 
 LEXICON = _read_lexicon(_LEXICON)
 
-_WARM = re.compile(
+_WARM = patterns.compile(
     r"\b(?:thank(?:s| you)|i appreciate|means a lot|glad you|good talking|love talking"
     r"|you'?re (?:the best|great|kind|sweet)"
     r"|miss(?:ed)? (?:you|talking)|talk (?:soon|tomorrow|later)|good ?night)\b",
-    re.IGNORECASE,
+    "i",
 )
-_COLD = re.compile(
+_COLD = patterns.compile(
     r"\b(?:leave me alone|stop (?:talking|asking|it)|shut up|you'?re (?:useless|annoying|no help)"
     r"|forget it|whatever\.?$"
     r"|none of your business)\b",
-    re.IGNORECASE,
+    "i",
 )
-_DISCLOSES = re.compile(
+_DISCLOSES = patterns.compile(
     r"\b(?:i(?:'m| am| feel| felt| was| have been|'ve been) (?:so |very |really )?(?:scared|afraid|sad"
     r"|lonely|anxious|happy|proud"
     r"|worried|ashamed|excited|depressed|angry|hurt|grateful|stressed|overwhelmed)|i(?:'ve"
     r"| have) never told|to be honest"
     r"|i trust you|between us|my (?:biggest|worst) fear|i need to tell)\b",
-    re.IGNORECASE,
+    "i",
 )
-_UNDERSTOOD = re.compile(
+_UNDERSTOOD = patterns.compile(
     r"\b(?:exactly|you(?:'re| are) right|good (?:point|idea|question)|that help(?:s|ed)|makes sense"
     r"|you (?:get|got|understand)"
     r" (?:it|me)|spot on|well said|i never thought of)\b",
-    re.IGNORECASE,
+    "i",
 )
-_MISREAD = re.compile(
+_MISREAD = patterns.compile(
     r"\b(?:that'?s not what|not what i (?:meant|said|asked)|i (?:already|just) (?:told|said)"
     r"|you (?:don'?t|didn'?t) (?:get|understand|listen)"
     r"|you(?:'re| are) wrong|you forgot|no,? i (?:meant|said))\b",
-    re.IGNORECASE,
+    "i",
 )
 
 

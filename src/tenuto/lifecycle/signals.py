@@ -5,7 +5,6 @@ are in :mod:`tenuto.lifecycle.trajectory` and docs/trajectory.md."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,57 +12,58 @@ from tenuto.lifecycle import sentence_kinds
 from tenuto.lifecycle.additive import Sums
 from tenuto.lifecycle.session_affect import feel
 from tenuto.records.conversation import Message, Role
+from tenuto.text import patterns
 
-_LEANS_ON = re.compile(
+_LEANS_ON = patterns.compile(
     r"\b(?:only you|you'?re (?:the only one|all i have)|no ?(?:one|body) else (?:understands|listens"
     r"|cares|to talk)|i need you"
     r"|can'?t (?:cope|sleep|do (?:this|it)) without (?:you|talking)|don'?t leave me"
     r"|promise (?:me )?you(?:'ll| will) (?:stay|always))\b",
-    re.IGNORECASE,
+    "i",
 )
-_HANDS_OVER = re.compile(
+_HANDS_OVER = patterns.compile(
     r"\b(?:what should i (?:do|say|wear|eat|choose|pick|write)|should i\b|tell me what to|decide for me"
     r"|you decide|just tell me"
     r"|which (?:one )?should i|what would you do|i can'?t decide (?:without|anything))",
-    re.IGNORECASE,
+    "i",
 )
-_OTHER_VIEW = re.compile(
+_OTHER_VIEW = patterns.compile(
     r"\b(?:on the other hand|from (?:his|her|their) (?:side|point of view|perspective)|(?:he|she"
     r"|they) (?:thinks?|feels?|says?|said|sees?|believes?)"
     r"|maybe i(?:'m| am| was)|i (?:can|could) see (?:why|how)|to be fair|another way|then again"
     r"|i might be wrong|in (?:his|her|their) shoes)\b",
-    re.IGNORECASE,
+    "i",
 )
-_OTHERS = re.compile(
+_OTHERS = patterns.compile(
     r"\b(?:we|us|he|she|they|him|her|them|my (?:mom|mum|mother|dad|father|sister|brother|wife|husband"
     r"|partner|boyfriend|girlfriend|son"
     r"|daughter|boss|manager|friends?|family|colleagues?|team|therapist|doctor|roommate|neighbou?rs?))\b",
-    re.IGNORECASE,
+    "i",
 )
-_ABSOLUTE = re.compile(
+_ABSOLUTE = patterns.compile(
     r"\b(?:always|never|everyone|every ?body|no ?body|no one|nothing|everything|completely|totally"
     r"|impossible|all of them|ruined|doomed)\b",
-    re.IGNORECASE,
+    "i",
 )
-_GROUNDED = re.compile(
+_GROUNDED = patterns.compile(
     r"\d|\b(?:today|yesterday|tomorrow|last (?:week|month|night|year)|this (?:morning|week|month)|monday"
     r"|tuesday|wednesday|thursday|friday"
     r"|saturday|sunday|i (?:went|called|met|did|made|wrote|finished|started|booked|asked|talked|visited))\b",
-    re.IGNORECASE,
+    "i",
 )
-_CHALLENGES = re.compile(
+_CHALLENGES = patterns.compile(
     r"\b(?:have you considered|another (?:way|view|angle)|on the other hand|are you sure|what (?:if"
     r"|makes you|evidence)|i see it differently"
     r"|i(?:'d| would) push back|i disagree|not (?:so )?sure (?:that|about|i agree)|could it be"
     r"|how do you know|what would (?:\w+ )?(?:say|think)"
     r"|who else|have you (?:talked|spoken) (?:to|with)|might (?:also )?be that)\b",
-    re.IGNORECASE,
+    "i",
 )
-_AGREES = re.compile(
+_AGREES = patterns.compile(
     r"\b(?:you(?:'re| are) (?:absolutely |so |totally |completely )?right|i (?:completely |totally "
     r"|fully )?agree|exactly|of course you|great (?:idea|point|choice)"
     r"|that'?s (?:so |absolutely )?(?:true|right|valid|amazing|wonderful|great)|you deserve|absolutely)\b",
-    re.IGNORECASE,
+    "i",
 )
 LOW = -0.25
 """Valence from which a message counts as low."""

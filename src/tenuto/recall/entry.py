@@ -8,7 +8,6 @@ mean little to an encoder, and measured better left to the words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import lru_cache
@@ -17,7 +16,7 @@ from tenuto.recall.passages import WHOLE, cuts
 from tenuto.records.conversation import KeyPoint, Message, Summary
 from tenuto.records.memory import Memory, Todo
 from tenuto.records.operations import Entry, EntryKind
-from tenuto.text import words
+from tenuto.text import patterns, words
 
 Indexed = Message | Memory | Summary | KeyPoint | Todo
 """The records that recall can find."""
@@ -26,7 +25,7 @@ SPEAKER = "\x01"
 """Begins the mark of a speaker: no word of a text can begin with it."""
 MAY = "may"
 """The month, which is a stop word otherwise."""
-_MAY = re.compile(r"\bMay\b")
+_MAY = patterns.compile(r"\bMay\b")
 
 
 def kind_of(record: Indexed) -> EntryKind:

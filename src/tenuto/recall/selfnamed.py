@@ -6,15 +6,17 @@ told. The query is put into the first person before it is searched for.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
+from functools import lru_cache
 
-from tenuto.text import words
+from tenuto.text import patterns, words
 
 NAME_KEY = "profile|person|user|fact|name"
 """The key of the memory that holds the user's name."""
-_CAPITAL = re.compile(r"(?<![\w'])[^\W\d_a-z][\w-]*")
-_AGREES = re.compile(r"\b(?P<verb>is|has|does|was)(?P<rest>n't)?(?= I\b)|(?<=\bI )(?P<after>is|has|does)\b", re.I)
+_CAPITAL = patterns.compile(r"[A-Zx][\w-]*", not_after=r"[\w']")
+_AGREES = patterns.compile(
+    r"\b(?P<verb>is|has|does|was)(?P<rest>n't)?(?P<i> I)\b|\b(?P<before>I )(?P<after>is|has|does)\b", "i"
+)
 _FIRST_PERSON = {"is": "am", "has": "have", "does": "do", "was": "was"}
 
 
@@ -30,19 +32,26 @@ def first_person(text: str, names: Collection[str]) -> str:
     known = [name for one in names for name in (one, one.split()[0] if one.split() else "") if len(name) > 1]
     if not known:
         return text
-    longest = sorted({re.escape(name) for name in known}, key=len, reverse=True)
-    pattern = re.compile(rf"(?<![\w'@-])(?P<name>{'|'.join(longest)})(?P<own>['’]s?(?!\w))?(?![\w@-])", re.I)
 
-    def said(match: re.Match[str]) -> str:
+    def said(match: patterns.Match) -> str:
         if not match["name"][0].isupper():
             return match.group()
         return "my" if match["own"] else "I"
 
-    changed = pattern.sub(said, text)
+    changed = _named(tuple(sorted(set(known), key=lambda name: (-len(name), name)))).sub(said, text)
     return text if changed == text else _AGREES.sub(_agreeing, changed)
 
 
-def _agreeing(match: re.Match[str]) -> str:
+@lru_cache(maxsize=256)
+def _named(names: tuple[str, ...]) -> patterns.Pattern:
+    """Any of the names, the longest first, with or without "'s"."""
+    listed = "|".join(patterns.escape(name) for name in names)
+    return patterns.compile(
+        rf"(?P<name>{listed})(?P<own>['’]s\b|['’])?", "i", not_after=r"[\w'@-]", not_before=r"[\w@-]"
+    )
+
+
+def _agreeing(match: patterns.Match) -> str:
     verb = match["verb"] or match["after"]
     told = _FIRST_PERSON[verb.lower()]
-    return (told.capitalize() if verb[0].isupper() else told) + (match["rest"] or "")
+    return match["before"] + (told.capitalize() if verb[0].isupper() else told) + match["rest"] + match["i"]

@@ -7,36 +7,38 @@ people misremember dates, and what happened in June is often told in July.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-_NOW = re.compile(
+from tenuto.text import patterns
+
+_NOW = patterns.compile(
     r"\b(?:now|current(?:ly)?|now(?:adays)|these\s+days|at\s+(?:the\s+moment|present)|presently|today|still|"
     r"latest|newest|most\s+recent(?:ly)?|up\s+to\s+date|any\s?more|actually)\b",
-    re.IGNORECASE,
+    "i",
 )
-_PAST = re.compile(
+_PAST = patterns.compile(
     r"\b(?:before|previous(?:ly)?|former(?:ly)?|used\s+to|once|earlier|originally|in\s+the\s+past|back\s+(?:then|when)|"
-    r"at\s+(?:first|the\s+time)|past|(?<!how\s)old(?:er)?|ex|prior|ago|until|history|changed?|instead\s+of|first(?:ly)?|"
+    r"at\s+(?:first|the\s+time)|past|ex|prior|ago|until|history|changed?|instead\s+of|first(?:ly)?|"
     r"initially|at\s+one\s+point|in\s+(?:19|20)\d\d|no\s+longer)\b",
-    re.IGNORECASE,
+    "i",
 )
+_OLD = patterns.compile(r"\bold(?:er)?\b", "i", not_after=r"how\s")
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_MONTH = re.compile(
+_MONTH = patterns.compile(
     r"\b(?:(?P<before>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<month>" + "|".join(MONTHS) + r")\b"
-    r"(?:\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?P<year>(?:19|20)\d\d))?",
-    re.IGNORECASE,
+    r"(?:\s+(?P<after>\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(?P<year>(?:19|20)\d\d))?",
+    "i",
 )
-_YEAR = re.compile(r"\b(?:in|during|of|since)\s+(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
-_RELATIVE = re.compile(
+_YEAR = patterns.compile(r"\b(?:in|during|of|since)\s+(?P<year>(?:19|20)\d\d)\b", "i")
+_RELATIVE = patterns.compile(
     r"\b(?:(?P<day>yesterday|last\s+night|this\s+morning|today)|(?P<which>last|this|past)\s+(?P<unit>week|weekend|month|year)|"
     r"(?P<count>\d{1,3}|a|an|one|two|three|four|five|six|seven|eight|nine|ten|a\s+few|a\s+couple\s+of)\s+"
     r"(?P<units>day|week|month|year)s?\s+ago)\b",
-    re.IGNORECASE,
+    "i",
 )
 _HINTS = frozenset(
     """
@@ -47,7 +49,7 @@ _HINTS = frozenset(
     """.split()  # noqa: SIM905
 ).union(MONTHS)
 """Whatever the patterns find in ASCII text holds one of these words, or a digit."""
-_WORD, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
+_WORD, _DIGIT = patterns.compile(r"\w+"), patterns.compile(r"\d")
 _COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
     "ten": 10, "a few": 3, "a couple of": 2,
@@ -90,7 +92,7 @@ def about_now(query: str) -> bool:
 
 def about_past(query: str) -> bool:
     """Whether what was true before may answer."""
-    return bool(_PAST.search(query)) and not about_now(query)
+    return bool(_PAST.search(query) or _OLD.search(query)) and not about_now(query)
 
 
 def span(query: str, now: datetime) -> Span | None:
@@ -107,7 +109,7 @@ def span(query: str, now: datetime) -> Span | None:
     return None
 
 
-def _month(found: re.Match[str], now: datetime) -> Span | None:
+def _month(found: patterns.Match, now: datetime) -> Span | None:
     month = MONTHS.index(found["month"].casefold()) + 1
     year = int(found["year"]) if found["year"] else (now.year if month <= now.month else now.year - 1)
     first = now.replace(year=year, month=month, day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -119,7 +121,7 @@ def _month(found: re.Match[str], now: datetime) -> Span | None:
     return Span(first, following, 7)
 
 
-def _relative(found: re.Match[str], now: datetime) -> Span:
+def _relative(found: patterns.Match, now: datetime) -> Span:
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     if found["day"]:
         back = 1 if found["day"].casefold() in ("yesterday", "last night") else 0

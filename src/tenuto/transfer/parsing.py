@@ -14,6 +14,7 @@ from dateutil import parser as dateutil_parser
 
 from tenuto.policy import ImportPolicy
 from tenuto.records.transfer import Parsed
+from tenuto.text import patterns
 from tenuto.text.clean import LAST_YEAR
 from tenuto.transfer.source import Source
 
@@ -58,7 +59,9 @@ def moment(value: Any, zone: tzinfo = UTC) -> datetime | None:
     if value is None or isinstance(value, bool):
         return None
     try:
-        if isinstance(value, (int, float)) or (isinstance(value, str) and re.fullmatch(r"\d{9,16}(\.\d+)?", value)):
+        if isinstance(value, (int, float)) or (
+            isinstance(value, str) and patterns.fullmatch(r"\d{9,16}(\.\d+)?", value)
+        ):
             number = float(value)
             number = number / 1e6 if number > 1e14 else number / 1e3 if number > 1e11 else number
             found = datetime.fromtimestamp(number, UTC)

@@ -14,7 +14,6 @@ stored without the message that it heard.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,9 +21,10 @@ from typing import Any
 import msgspec
 
 from tenuto.records.workflow import Artifact, PendingPatch, Workflow, WorkflowTurn
+from tenuto.text import patterns
 
 Operation = dict[str, Any]
-SENTENCE = re.compile(r"[.!?。！？\n]+")
+SENTENCE = patterns.compile(r"[.!?。！？\n]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class Left:
 
 def folded(text: str) -> str:
     """A text as its words alone."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(patterns.findall(r"\w+", text.casefold()))
 
 
 def words(ids: Iterable[str | None], texts: Sequence[str], left: Iterable[str]) -> Words:

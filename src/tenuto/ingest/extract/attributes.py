@@ -6,11 +6,11 @@ relationship), 6–7 preferences and history, 4–5 routines.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from tenuto.language.medicines import is_medicine
 from tenuto.records.memory import Kind, Sensitivity
+from tenuto.text import patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ ATTRIBUTES = {
     "goal": Attribute("goal", Kind.TRAJECTORY, 6.5),
 }
 
-_SERIOUS = re.compile(
+_SERIOUS = patterns.compile(
     r"diab|zucker|type [12]\b|typ [12]\b|tipo [12]\b|asthm|high pressure|one kidney|epilep|asthma|asma\b|heart|herz|cardi|coraz|coeur|cœur|coração|fibrill|arr?h?[yi]thm|arritm|flimmer|insuffi|insufici|herzschw|pacemaker|schrittmacher|"
     r"marcapasos|kidney|niere|renal|rein|dialys|transplant|liver|leber|hepat|coeliac|celiac|zöliak|cel[ií]ac|cœliaque|"
     r"cancer|krebs|cáncer|tumou?r|leuk|lymphom|chemo|blood pressure|bluthochdruck|hypertens|hipertens|"
@@ -65,7 +65,7 @@ _SERIOUS = re.compile(
     r"schizo|seizure|crise convulsive|convuls|thrombo|embol|warfarin|clotting|gerinnung|g6pd|porphyr|addison|"
     r"cystic|mukovis|"
     r"glaucom|insulin|phenylketon|pku\b|long qt|aneurysm|an[eé]vrism|immun|multiple s",
-    re.I,
+    "i",
 )
 
 
@@ -74,17 +74,17 @@ def serious(condition: str) -> bool:
     return bool(_SERIOUS.search(condition))
 
 
-_MEASURED = re.compile(
+_MEASURED = patterns.compile(
     r"lit(?:re|er|ro)s?\b|\bml\b|fluid|flüssigkeit|líquido|liquide|\bsalt|\bsalz|\bsal\b|\bsel\b|sodium|natrium|potassium|kalium|blood.thinner|"
     r"blutverdünner|anticoagul|anaesthe|anesthe|narkose|contrast|kontrastmittel|grapefruit|gluten|\bmri\b|\bmrt\b|magnet",
-    re.I,
+    "i",
 )
 
 
 def forbids(limit: str) -> bool:
     """Whether a limit names a medicine, or an amount that a doctor set: not "no meetings before ten"."""
     return bool(_MEASURED.search(limit)) or any(
-        is_medicine(word) for word in re.split(r"[\s/-]+", limit) if len(word) > 4
+        is_medicine(word) for word in patterns.split(r"[\s/-]+", limit) if len(word) > 4
     )
 
 

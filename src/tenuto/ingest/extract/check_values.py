@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tenuto.ingest.extract.claims import NO_NAME, SELF, View
@@ -12,11 +11,12 @@ from tenuto.language.detect import language_of
 from tenuto.language.quantities import clocks, often, phones, replaced, same_phone, without_clocks
 from tenuto.language.quantities import numbers as numbers_in
 from tenuto.language.support import Word, folded, keywords, kin, words
+from tenuto.text import patterns
 
 DOSES = ("mcg", "mg", "g", "ml", "l", "iu", "kg")
-_REASON = re.compile(
+_REASON = patterns.compile(
     r"\b(?:because|due to|owing to|weil|wegen|porque|debido a|parce que|à cause d\w+|por causa d\w+)\b(?P<why>.*)$",
-    re.I,
+    "i",
 )
 
 
@@ -36,7 +36,7 @@ def names(view: View) -> str | None:
             one.plain in folded(text) for text in (*(line.text for line in view.shown.lines), *view.shown.known)
         ):
             continue
-        if one.plain in said or any(part in said for part in re.split(r"[-&']", one.plain) if len(part) > 2):
+        if one.plain in said or any(part in said for part in patterns.split(r"[-&']", one.plain) if len(part) > 2):
             continue
         if one.said.isupper() and len(one.said) <= 5 and _initials(one.said, view):
             continue
@@ -57,13 +57,13 @@ def _initials(letters: str, view: View) -> bool:
 def _own_name(view: View) -> str | None:
     """A name that the user calls the assistant by is not the user's."""
     for one in words(view.claim.value or ""):
-        called = re.search(
-            rf"\b(?:hi|hey|hello|hallo|hola|salut|bonjour|olá|oi|thanks|thank you|danke|gracias|merci|obrigad[oa]|morning|dear|yo)[ ,]+{re.escape(one.plain)}\b",
+        called = patterns.search(
+            rf"\b(?:hi|hey|hello|hallo|hola|salut|bonjour|olá|oi|thanks|thank you|danke|gracias|merci|obrigad[oa]|morning|dear|yo)[ ,]+{patterns.escape(one.plain)}\b",
             folded(view.text),
         )
         introduced = any(
-            re.search(
-                rf"\b(?:i'm|i am|my name is|this is|ich bin|soy|je suis|sou)\s+{re.escape(one.plain)}\b",
+            patterns.search(
+                rf"\b(?:i'm|i am|my name is|this is|ich bin|soy|je suis|sou)\s+{patterns.escape(one.plain)}\b",
                 folded(line.text),
             )
             for line in view.shown.lines
@@ -131,7 +131,7 @@ def _counts(view: View, rest: str, texts: Sequence[str]) -> str | None:
 
 
 def _ordinal(text: str, end: int) -> bool:
-    return bool(re.match(r"(?:st|nd|rd|th)\b", text[end:]))
+    return bool(patterns.match(r"(?:st|nd|rd|th)\b", text[end:]))
 
 
 def _counted_since(value: float, view: View) -> bool:

@@ -10,7 +10,6 @@ spelled out is kept as inferred.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tenuto.ingest.extract import check_values
@@ -21,13 +20,14 @@ from tenuto.language.quantities import clocks, often
 from tenuto.language.quantities import numbers as numbers_in
 from tenuto.language.sentences import straighten
 from tenuto.language.support import Said, Word, folded, keywords, kin, words
+from tenuto.text import patterns
 
 SPELLED_OUT = 0.5
 """Share of a note's words that stand in the messages; with less it is inferred."""
 MOSTLY_TOLD = 0.7
 """Share of a note's words that the user said or that are known, where its quote holds none of them."""
-_SECRET = re.compile(
-    r"\b(?:passwor[dt]|passwort|kennwort|contraseña|mot de passe|senha|passphrase|pin code|cvv)\b", re.I
+_SECRET = patterns.compile(
+    r"\b(?:passwor[dt]|passwort|kennwort|contraseña|mot de passe|senha|passphrase|pin code|cvv)\b", "i"
 )
 
 
@@ -86,7 +86,7 @@ def _modality(view: View) -> str | None:
         return "it was asked, not stated"
     if all(_doubted(one.text, view) for one in view.relevant):
         return "it was said to be possible, not to be so"
-    if not view.critical and all(stance.says("would", one.text, view.language) for one in view.relevant):
+    if not view.critical and all(stance.would(one.text, view.language) for one in view.relevant):
         return "it was imagined, not stated"
     return _opinion(view)
 
@@ -118,7 +118,7 @@ def _ground(view: View) -> bool:
     return False
 
 
-_OWN = re.compile(r"\b(?:my|mein\w*|mis?|mon|ma|mes|meus?|minhas?)(?: \w+)? $", re.I)
+_OWN = patterns.compile(r"\b(?:my|mein\w*|mis?|mon|ma|mes|meus?|minhas?)(?: \w+)? $", "i")
 
 
 def _owned(view: View, question: str) -> bool:
@@ -139,10 +139,10 @@ def _opinion(view: View) -> str | None:
         if (
             match
             and not stance.says("self", one.text[: match.start()], view.language)
-            and re.search(
+            and patterns.search(
                 r"\b(?:i|me|ich|mich|yo|me|je|moi|eu) (?:should|ought|must|need|look|soll|sollte|debería|devrais|devia|deveria)\b|\bshould\b",
                 one.text[match.end() :],
-                re.I,
+                "i",
             )
         ):
             return "it is somebody else's opinion"
@@ -263,7 +263,9 @@ def _assistant(view: View) -> str | None:
     )
     if turn is None or not _all_in(borrowed, turn):
         return None if len(borrowed) == 1 and not numbers and own_part else "the assistant said it, the user did not"
-    if stance.opens("no", view.text, view.language) and re.match(r"\W*(?:\w+\s*[,.!]|\w+ \w+\s*[,.!]|\w+$)", view.text):
+    if stance.opens("no", view.text, view.language) and patterns.match(
+        r"\W*(?:\w+\s*[,.!]|\w+ \w+\s*[,.!]|\w+$)", view.text
+    ):
         return None if view.denies or stance.spurning(view.content, view.tongue) else "the user denied it"
     if stance.opens("yes", view.text, view.language):
         return None

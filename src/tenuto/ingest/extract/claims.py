@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
@@ -13,12 +12,13 @@ from tenuto.language.quantities import numbers as numbers_in
 from tenuto.language.quantities import phones, same_phone
 from tenuto.language.sentences import straighten
 from tenuto.language.support import Said, Word, folded, keywords, kin, same_word, words
+from tenuto.text import patterns
 
 LIFE_CRITICAL = ("allergy", "medication", "condition", "blood_type", "emergency_contact")
-_CRITICAL = re.compile(
-    r"allerg|alérg|alerg|anaphyla|anafil|emergency contact|notfallkontakt|contacto? de emerg|contact d.urgence", re.I
+_CRITICAL = patterns.compile(
+    r"allerg|alérg|alerg|anaphyla|anafil|emergency contact|notfallkontakt|contacto? de emerg|contact d.urgence", "i"
 )
-_CAPITAL = re.compile(r"(?<![\w'’.])[A-ZÀ-ÖØ-ÞŁŚŽČ][\w’'&-]*")
+_CAPITAL = patterns.compile(r"[A-Z][\w’'&-]*", not_after=r"[\w'’.]")
 NO_NAME = frozenset(
     """
     i i'm i've mr mrs ms dr prof st sr sra frau herr dra mme monday tuesday wednesday thursday friday saturday sunday january february
@@ -26,7 +26,7 @@ NO_NAME = frozenset(
     cto hr it id ok a&e er mum dad mom mama papa grandma grandpa user christmas easter pm am usb pc cv ai the
     """.split()  # noqa: SIM905
 )
-_GERMAN_NAME = re.compile(r"\b(?:in|aus|nach|bei|namens|heißt|von)\s+(?P<name>[A-ZÄÖÜ][\w-]+)")
+_GERMAN_NAME = patterns.compile(r"\b(?:in|aus|nach|bei|namens|heißt|von)\s+(?P<name>[A-Z][\w-]+)")
 SELF = frozenset(["self", "i", "me", "user", "the user", "speaker", "", "myself", "we"])
 
 
@@ -161,7 +161,7 @@ class View:
             kept = [Word(m["name"], folded(m["name"]), m.start("name")) for m in _GERMAN_NAME.finditer(self.content)]
         else:
             kept = [
-                Word(m[0], folded(re.sub(r"['’]s$", "", m[0])), m.start())
+                Word(m[0], folded(patterns.sub(r"['’]s$", "", m[0])), m.start())
                 for m in found
                 if not _first(self.content, m.start())
             ]

@@ -7,7 +7,6 @@ so. Every proposal passes :mod:`tenuto.ingest.extract.checks`. What the calls co
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +36,7 @@ from tenuto.records.base import evolve
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Trust
 from tenuto.records.scope import User
+from tenuto.text import patterns
 
 LONGEST = 4000
 """Characters of one message that a model sees."""
@@ -50,7 +50,7 @@ SURE = 0.8
 """From this confidence on a life-critical or firm thing that only the reader saw stays."""
 FIRM = ("name", "age", "home", "employer", "job", "blood_type")
 """What the reader reads surely enough of the user to keep it beside a model's silence."""
-_WORD = re.compile(r"[^\W\d_]{2,}|\d")
+_WORD = patterns.compile(r"[^\W\d_]{2,}|\d")
 SPENT = "model_spent"
 
 
@@ -345,7 +345,7 @@ def _count(deps: Deps, text: str) -> int:
     return deps.tokens.count(text.encode("utf-8", "replace").decode("utf-8"))
 
 
-_SPACES = re.compile(r"\s+")
+_SPACES = patterns.compile(r"\s+")
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,6 @@ Words that say that something is done are handed on: which todo they close is de
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,30 +24,32 @@ from tenuto.records.memory import TodoKind
 from tenuto.records.reading import Mark
 from tenuto.text import patterns
 
-_REMIND = re.compile(r"remind|forget|erinner|vergess|recuérd|recuerd|record|olvid|rappel|oubli|lembr|esque[cç]", re.I)
-_PROMISE = re.compile(
-    r"promis|swore|said i'?d|told .{1,20} i'?d|versproch|prometí|fiquei de|quedé|me comprometí|prometi", re.I
+_REMIND = patterns.compile(
+    r"remind|forget|erinner|vergess|recuérd|recuerd|record|olvid|rappel|oubli|lembr|esque[cç]", "i"
 )
-_ASKING = re.compile(
+_PROMISE = patterns.compile(
+    r"promis|swore|said i'?d|told .{1,20} i'?d|versproch|prometí|fiquei de|quedé|me comprometí|prometi", "i"
+)
+_ASKING = patterns.compile(
     r"^(?:(?:please|bitte|por favor|can you|could you|kannst du|puedes|tu peux|podes),? )*(?:remind me|(?:don't|do "
     r"not) let me forget|erinner\w* mich|vergiss nicht|recuérda(?:me|le)|rappelle(?:z)?-moi|n'oublie pas|lembra-me|"
     r"me lembr[ae]|não te esqueças|forget)(?: daran)?(?:,? (?:to|about|an|de|que|dass ich|zu))?(?:[\s,:]+|$)",
-    re.I,
+    "i",
 )
 """The asking to be reminded, which is not what is to be done."""
-_LEAD = re.compile(
-    r"^(?:to|i need to|i have to|i must|i gotta|gotta|need to|have to|please|zu|dass ich|que|de|d'|à|a)\s+", re.I
+_LEAD = patterns.compile(
+    r"^(?:to|i need to|i have to|i must|i gotta|gotta|need to|have to|please|zu|dass ich|que|de|d'|à|a)\s+", "i"
 )
-_BEFORE_A_TIME = re.compile(
+_BEFORE_A_TIME = patterns.compile(
     r"(?:^|\s)(?:by|on|at|before|until|till|for|in|from|am|bis|vor|zum|um|ab|el|para(?: el)?|antes del?|hasta(?: el)?|"
     r"le|avant(?: le)?|d'ici|pour(?: le)?|jusqu'au|até(?: ao?)?|antes d[eoa]|n[oa]|em|dia|às|a)\s*$",
-    re.I,
+    "i",
 )
 
 
-CUT_SHORT = re.compile(
+CUT_SHORT = patterns.compile(
     r"\b(?:the|an?|my|our|to|for|with|of|der|die|das|den|dem|eine?n?|al|el|l[aeo]s?|una?|une|os?|as|uma?|ao|d[aou]|au)$",
-    re.I,
+    "i",
 )
 """Words at which nothing ends."""
 
@@ -232,17 +233,17 @@ def last_moment(moment: Moment, before: str) -> datetime:
     """An instant as it is; otherwise the last second of it. "Before July" is due on its first day."""
     if moment.precision in ("hour", "minute", "part"):
         return moment.start
-    if moment.precision in ("month", "year") and re.search(r"\b(?:before|vor|antes|avant)\b", before, re.I):
+    if moment.precision in ("month", "year") and patterns.search(r"\b(?:before|vor|antes|avant)\b", before, "i"):
         return moment.start
     return moment.end - timedelta(seconds=1)
 
 
-_PROMISES = re.compile(
+_PROMISES = patterns.compile(
     r"\b(?:i(?:'ll| will|’ll)|ich werde|ich erinnere dich|voy a|te recordaré|je vais|je te|vou|eu vou)\s+(?:definitely |make sure to |be sure to )?"
     r"(?P<what>(?:remind|check|follow up|send|get back|look into|ask you|prepare|draft|let you know|bring|ping|message|update you|write|"
     r"put together|find out|erinnern|nachsehen|schicken|melden|recordar\w*|enviar\w*|preguntar\w*|rappeler\w*|envoyer|demander|"
     r"lembrar\w*|mandar|perguntar)\b[^.!?\n]{2,160})",
-    re.I,
+    "i",
 )
 MOST_PROMISES = 8
 

@@ -6,7 +6,6 @@ by code, by the same tables as for the reader: a model's allergy and the reader'
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, tzinfo
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from tenuto.language.support import kin
 from tenuto.language.voice import third_person
 from tenuto.records.conversation import Message, Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Status, TimeScope, Trust
+from tenuto.text import patterns
 
 LONGEST = 400
 """Characters of one proposed memory."""
@@ -51,19 +51,20 @@ _OTHER_NAMES = {
     "constraint": "limit",
 }
 _SELVES = frozenset(["self", "i", "me", "user", "the user", "speaker", "", "myself", "we", "none", "null"])
-_FIRST = re.compile(
+_FIRST = patterns.compile(
     r"^(?:i|i'm|i've|i'd|i'll|my|we|we're|we've|our|ich|mein\w*|wir|unser\w*|yo|mi|mis|nosotr\w+|nuestr\w+|je|j'\w+|mon|ma|mes|nous|notre|eu|meus?|"
     r"minhas?|nós|noss\w+)\b",
-    re.I,
+    "i",
 )
-_THE_USER = re.compile(
-    r"^(?:the user|der nutzer|die nutzerin|el usuario|la usuaria|l'utilisat\w+|o utilizador|o usuário|user)\s+(?=\w)",
-    re.I,
+_THE_USER = patterns.compile(
+    r"^(?:the user|der nutzer|die nutzerin|el usuario|la usuaria|l'utilisat\w+|o utilizador|o usuário|user)\s+",
+    "i",
+    not_before=r"\W|$",
 )
-_DOSE = re.compile(r"\s\d|\s(?:twice|once|half|one|two|ein|una?|une?|every|weekly|daily)\b", re.I)
-_FROM = re.compile(r"(?:\b(?:since|from|as of|starting|seit|ab|desde|depuis|à partir du|a partir de)\s+)$", re.I)
-_UNTIL = re.compile(r"(?:\b(?:until|till|bis|hasta|jusqu'\w+|até)\s+)$", re.I)
-_TIME = re.compile(r"(?<![\d.,])(?P<h>[01]?\d|2[0-3])[:h](?P<m>[0-5]\d)")
+_DOSE = patterns.compile(r"\s\d|\s(?:twice|once|half|one|two|ein|una?|une?|every|weekly|daily)\b", "i")
+_FROM = patterns.compile(r"(?:\b(?:since|from|as of|starting|seit|ab|desde|depuis|à partir du|a partir de)\s+)$", "i")
+_UNTIL = patterns.compile(r"(?:\b(?:until|till|bis|hasta|jusqu'\w+|até)\s+)$", "i")
+_TIME = patterns.compile(r"(?P<h>[01]?\d|2[0-3])[:h](?P<m>[0-5]\d)", not_after=r"[\d.,]")
 
 
 class Whose(NamedTuple):
@@ -129,7 +130,7 @@ def _whose(
     proposal: Proposal, attribute: str | None, message: Message, registry: Registry, own_names: frozenset[str]
 ) -> Whose:
     speaker = speaker_of(message, own_names)
-    about = re.sub(r"\s*\(.*?\)\s*$", "", (proposal.about or "").strip())
+    about = patterns.sub(r"\s*\(.*?\)\s*$", "", (proposal.about or "").strip())
     low = about.casefold()
     mine = low in _SELVES or low in own_names or attribute in ("project", "pet")
     if mine and speaker.subject == SELF:
@@ -138,8 +139,8 @@ def _whose(
         return Whose(speaker.subject, Person(id=speaker.subject, label=speaker.name or "", start=0, end=0))
     relation_word = proposal.relation or _relation_in(proposal.about or "")
     relation = relation_of(relation_word) if relation_word else None
-    bare = re.sub(
-        r"^(?:my|our|the|his|her|their|mein\w*|mis?|mon|ma|mes|meus?|minhas?|user's)\s+", "", about, flags=re.I
+    bare = patterns.sub(
+        r"^(?:my|our|the|his|her|their|mein\w*|mis?|mon|ma|mes|meus?|minhas?|user's)\s+", "", about, flags="i"
     )
     if kin(bare.casefold()) is not None and not registry.names.get(bare.casefold()):
         return _by_relation(bare, registry)
@@ -162,7 +163,8 @@ def _whose(
 def _relation_in(about: str) -> str | None:
     """The relation word inside "Anna (sister)" or "my sister Anna"."""
     return next(
-        (part for part in re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", about) if kin(part.casefold()) is not None), None
+        (part for part in patterns.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", about) if kin(part.casefold()) is not None),
+        None,
     )
 
 

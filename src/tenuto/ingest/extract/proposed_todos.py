@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 
 from tenuto.ingest.extract.answers import ProposedDone, ProposedTodo, Refused
@@ -14,14 +13,15 @@ from tenuto.language.detect import language_of
 from tenuto.language.times import recurrence
 from tenuto.language.todos import Draft
 from tenuto.records.memory import TodoKind
+from tenuto.text import patterns
 
-_DEADLINE = re.compile(
+_DEADLINE = patterns.compile(
     r"\b(?:by|before|until|till|due|deadline|bis|vor|spätestens|antes|hasta|para (?:el|la|o|a)|avant|d'ici|jusqu\w*|até)\b",
-    re.I,
+    "i",
 )
 AHEAD = 400
 """Days in which a deadline lies that only the model could read."""
-_TIME = re.compile(r"(?<![\d.,])(?P<h>[01]?\d|2[0-3])[:h](?P<m>[0-5]\d)")
+_TIME = patterns.compile(r"(?P<h>[01]?\d|2[0-3])[:h](?P<m>[0-5]\d)", not_after=r"[\d.,]")
 
 
 def todo(proposal: ProposedTodo, shown: Shown) -> tuple[Draft, int] | Refused:

@@ -6,7 +6,6 @@ only in clauses about somebody else than the proposal is about, and whom the pro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,15 +15,16 @@ from tenuto.language.lexicon import shipped
 from tenuto.language.people import Person, treats
 from tenuto.language.quantities import numbers
 from tenuto.language.support import TITLES, Word, folded, kin, same_form, same_word, words
+from tenuto.text import patterns
 
 if TYPE_CHECKING:
     from tenuto.ingest.extract.claims import View
 
 SELF = frozenset(["self", "i", "me", "user", "the user", "speaker", "", "myself", "we"])
-_POSSESSOR = re.compile(
+_POSSESSOR = patterns.compile(
     r"(?:\b(?P<who>[^\W\d_]+)['’]s|\b(?:of|de|von|du|do|da) (?:my |mein\w* |mi |mon |ma |meu |minha )?(?P<who2>[^\W\d_]+))\s*$"
 )
-_POSSESSIVE = re.compile(r"my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meus?|minhas?|noss\w+")
+_POSSESSIVE = patterns.compile(r"my|our|mein\w*|unser\w*|mis?|nuestr\w+|mon|ma|mes|notre|nos|meus?|minhas?|noss\w+")
 _NO_SUBJECT = frozenset(
     """
     the a an this that these those it there here what who when where why how yes no yeah ok okay so and but or if then well also just
@@ -121,7 +121,7 @@ def _looks_named(clause: str, one: Word, place: int, found: Sequence[Word], lang
     if (
         language == "de"
         and before is not None
-        and re.fullmatch(
+        and patterns.fullmatch(
             r"der|die|das|den|dem|ein\w*|mein\w*|dein\w*|sein\w*|ihr\w*|unser\w*|zum|zur|im|am|beim|kein\w*|\w+e[nmrs]",
             before.plain,
         )
@@ -151,21 +151,21 @@ def _looks_named(clause: str, one: Word, place: int, found: Sequence[Word], lang
     behind = clause[one.start + len(one.said) :]
     if language == "en":
         return bool(_DOES.match(behind)) or _nominal(place, found, behind)
-    return bool(re.match(r"(?:['’]s)?,? [a-zà-ÿ]", behind) or behind.startswith(("'s", "’s")))
+    return bool(patterns.match(r"(?:['’]s)?,? [a-z]", behind) or behind.startswith(("'s", "’s")))
 
 
-_DOES = re.compile(
+_DOES = patterns.compile(
     r"(?:['’]s|['’]ll|['’]d)\b|,? (?:who )?(?:is|was|has|had|does|did|can|can't|could|will|won't|would|may|must|got|went|told|made|came|took|gave|left|"
     r"put|saw|said|and i|and me|isn't|wasn't|doesn't|didn't|only|just|still|never|always|also|takes|lives|works|likes|loves|plays|sings|runs|goes|wants|"
     r"needs|knows|says|thinks|hates|eats|drinks|drives|teaches|studies|makes|comes|gets|keeps|sells|speaks|visits|calls|moves|starts|turns|carries|wears|"
     r"owns|leads|leaves|stays|helps|uses|brings|gives|[a-z]{3,}ed)\b",
-    re.I,
+    "i",
 )
 
 
 def _nominal(place: int, found: Sequence[Word], behind: str) -> bool:
     """ "…and Dr Falkner the heart": a title makes the name, the verb may be left out."""
-    return bool(place) and found[place - 1].plain in TITLES and bool(re.match(r" [a-z]", behind))
+    return bool(place) and found[place - 1].plain in TITLES and bool(patterns.match(r" [a-z]", behind))
 
 
 def wrong_person(
@@ -214,7 +214,7 @@ def _verb_self(view: View) -> bool:
     if view.language not in ("es", "pt"):
         return False
     return bool(
-        re.search(
+        patterns.search(
             r"\b(?:soy|estoy|tengo|voy|hago|puedo|quiero|sé|sou|estou|tenho|vou|faço|posso|quero|\w{3,}(?:o|é|ei|amos|emos|imos))\b",
             view.text[view.start : view.end].lower(),
         )
@@ -286,7 +286,7 @@ def foreign_word(view: View) -> str | None:
     lines = [line.text for line in view.shown.lines if line.own]
     told = any(view.quoted.has(one.plain) for one in words(view.claim.value or "") if len(one.plain) > 2)
     recalled = view.shown.known if view.critical and not told else ()
-    known = [re.sub(r"\([^()]*\)", " ", text) for text in recalled]
+    known = [patterns.sub(r"\([^()]*\)", " ", text) for text in recalled]
     for one in [*view.keywords, *view.names]:
         if _is_about(one, about) or kin(one.plain) is not None:
             continue

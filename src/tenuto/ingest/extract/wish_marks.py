@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,10 +34,10 @@ _WISHES = {
 LEAST = {"offrec": 0.9}
 USUAL = 0.75
 """How sure the reader must be of a wish that the plainest words do not say. *Off the record* removes the message."""
-_NEGATIVE = re.compile(
+_NEGATIVE = patterns.compile(
     r"\b(?:no|not|never|don'?t|stop|without|avoid|kein\w*|nicht|nie|ohne|no|nunca|sin|pas|jamais|sans|não|nunca|"
     r"sem|para de)\b",
-    re.I,
+    "i",
 )
 
 
@@ -185,7 +184,7 @@ def _topic(text: str, mark: Mark) -> str:
 def _statement(text: str, mark: Mark, span: tuple[int, int]) -> str:
     """What is to be remembered: the rest of the sentence, or else what the message said before it."""
     rest = text[span[0] : mark.start].strip() or text[mark.end : span[1]]
-    rest = re.sub(r"^(?:that|dass|que)\s+", "", rest.strip(" ,:;.!?-"), flags=re.I)
+    rest = patterns.sub(r"^(?:that|dass|que)\s+", "", rest.strip(" ,:;.!?-"), flags="i")
     return rest if len(rest.split()) > 1 else text[: span[0]].strip(" ,:;.!?-\n")
 
 

@@ -13,7 +13,6 @@ it contradict · otherwise it is new.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -43,6 +42,7 @@ from tenuto.records.memory import (
     Version,
 )
 from tenuto.records.operations import Act, WriteResult
+from tenuto.text import patterns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +205,7 @@ def _single(candidate: Candidate, current: Sequence[Known], id: str, now: dateti
         return None
     memory = holder.memory
     if candidate.ends and candidate.value and memory.value and not memory.metadata.get("ends"):
-        generic = not re.search(r"[A-Z]", candidate.value) and not re.match(
+        generic = not patterns.search(r"[A-Z]", candidate.value) and not patterns.match(
             r"(?:my|our|his|her|their) own\b", memory.value
         )
         if (

@@ -6,7 +6,6 @@ a home, an employer): that takes the attribute's own rule or the old value by na
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from tenuto.ingest.reconcile.versions import asserted_at
 from tenuto.language.lexicon import ordered, packaged
 from tenuto.policy import Calibration
 from tenuto.records.memory import Kind, Memory
+from tenuto.text import patterns
 from tenuto.text.words import tokens
 
 UNNAMED = 0.1
@@ -107,11 +107,11 @@ def _group(attribute: str | None) -> str:
 
 _COMMON = frozenset(stem for word in ordered("common_words") for stem in (*stems(word), *meaning_words(word)))
 """Words that say nothing about what a statement is about."""
-_DOING = re.compile(
+_DOING = patterns.compile(
     r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
     r"always|usually|been|mostly|mainly|exclusively|entirely|"
     r"\w+ly|switched to|started|moved to) )*(?P<verb>[a-z-]+)",
-    re.I,
+    "i",
 )
 
 
@@ -141,7 +141,9 @@ def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     return _deed(mine["verb"]) == _deed(theirs["verb"])
 
 
-_NO_DEED = re.compile(r"(?:feel|felt|think|know|guess|believe|hope|wish|mean|see|say|need|want|can|could)s?$", re.I)
+_NO_DEED = patterns.compile(
+    r"(?:feel|felt|think|know|guess|believe|hope|wish|mean|see|say|need|want|can|could)s?$", "i"
+)
 """Verbs that say nothing about what is done."""
 
 
@@ -183,8 +185,8 @@ def mentions_words(words: str, content: str) -> bool:
         return False
     if wanted <= said or (len(wanted) == 1 and said & _kinds().get(next(iter(wanted)), frozenset())):
         return True
-    initials = "".join(word[0] for word in re.findall(r"\b[A-Z][a-z]+", content))
-    return bool(re.fullmatch(r"[A-Z]{2,5}", words)) and words in initials
+    initials = "".join(word[0] for word in patterns.findall(r"\b[A-Z][a-z]+", content))
+    return bool(patterns.fullmatch(r"[A-Z]{2,5}", words)) and words in initials
 
 
 @lru_cache(maxsize=1)

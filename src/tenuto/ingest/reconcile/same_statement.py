@@ -7,11 +7,11 @@ statements apart. ``bench/extraction`` prints what each guard costs and saves.
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 from tenuto.ingest.candidate import Candidate, negative, normal, numbers, stems
 from tenuto.records.memory import TRUST_ORDER, Memory
+from tenuto.text import patterns
 from tenuto.text.words import tokens
 
 LOOSE = (None, "goal", "like", "hobby", "project")
@@ -19,7 +19,7 @@ LOOSE = (None, "goal", "like", "hobby", "project")
 OVERLAP = 0.5
 """Share of the shorter statement's words that two wordings of one thing have in common."""
 SAME_DAY = timedelta(hours=36)
-_PROPER = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w-]+")
+_PROPER = patterns.compile(r"\b[A-Z][\w-]+", not_after=r"^|[.!?:] ")
 _SYNONYM = {
     stem: group.split()[0]
     for group in (
@@ -101,12 +101,12 @@ def meaning_words(content: str) -> set[str]:
 
 def bare(content: str) -> str:
     """Without the speaker's name in front and the date behind."""
-    return re.sub(r"^[^\s:]{1,40}(?: [^\s:]{1,40})?: (?=\S)", "", undated(content))
+    return patterns.sub(r"^[^\s:]{1,40}(?: [^\s:]{1,40})?: (\S)", lambda match: match[1], undated(content))
 
 
 def undated(content: str) -> str:
     """Without the date that extraction appended."""
-    return re.sub(r" \([^()]{4,60}\d{4}[^()]*\)$", "", content)
+    return patterns.sub(r" \([^()]{4,60}\d{4}[^()]*\)$", "", content)
 
 
 def subject_of(memory: Memory) -> str:

@@ -6,7 +6,6 @@ prose and fences; the first object with our mark is taken, wherever it stands.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
@@ -69,7 +68,8 @@ def found_in(text: str) -> dict[str, Any] | None:
     opening = text.rfind("{", 0, start)
     if start < 0 or opening < 0:
         return None
-    for closing in reversed([match.end() for match in re.finditer(r"\}", text[opening:])][-50:]):
+    ends = [place + 1 for place, sign in enumerate(text[opening:]) if sign == "}"]
+    for closing in reversed(ends[-50:]):
         try:
             found = msgspec.json.decode(text[opening : opening + closing])
         except (msgspec.DecodeError, RecursionError):

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from tenuto.records.conversation import Role
 from tenuto.records.transfer import Parsed, Said, Skipped
+from tenuto.text import patterns
 from tenuto.transfer.parsing import Format, Options, mapping, moment, string, tidy
 from tenuto.transfer.source import Member, Source
 from tenuto.transfer.streams import json_items
 
-DAY = re.compile(r"(?:^|/)([^/]+)/(\d{4}-\d{2}-\d{2})\.json$")
-MARK = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
+DAY = patterns.compile(r"(?:^|/)([^/]+)/(\d{4}-\d{2}-\d{2})\.json$")
+MARK = patterns.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 NOISE = (
     "channel_join",
     "channel_leave",
@@ -77,7 +77,7 @@ def _message(message: dict[str, Any], channel: str, where: str, names: dict[str,
 def _plain(text: str, names: dict[str, str]) -> str:
     """Slack's marks as plain words."""
 
-    def word(match: re.Match[str]) -> str:
+    def word(match: patterns.Match) -> str:
         sign, target, label = match.groups()
         if sign == "@":
             return "@" + (label or names.get(target, target))

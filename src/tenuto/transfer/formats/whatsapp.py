@@ -7,7 +7,6 @@ never runs backwards wins, and failing that the day comes first (unless the cloc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -16,18 +15,22 @@ from itertools import pairwise
 from tenuto.errors import InputError
 from tenuto.records.conversation import Role
 from tenuto.records.transfer import Parsed, Said, Skipped
+from tenuto.text import patterns
 from tenuto.transfer.parsing import Format, Made, Options, tidy
 from tenuto.transfer.source import Member, Source
 from tenuto.transfer.streams import decoded, text_lines
 
-_MARKS = "[\u200e\u200f\u202a-\u202c]*"
+_MARKS = "[\u200e\u200f\u202a\u202b\u202c]*"
 """Signs that only turn the direction of writing; Arabic phones put them between the parts of a date."""
-STAMP = re.compile(
+STAMP = patterns.compile(
     rf"^{_MARKS}\[?{_MARKS}(\d{{1,4}}){_MARKS}[./年-]{_MARKS}(\d{{1,2}}){_MARKS}[./月-]{_MARKS}(\d{{1,4}}){_MARKS}日?[,،]?"
-    r"[\s\u202f]+(上午|下午|凌晨|早上|中午|晚上)?(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?"
-    r"[\s\u202f]*([ap]\.?[\s\u202f]?m\.?|ص|م)?\]?(?:\s*[-–]\s|\s)(.*)$",
-    re.IGNORECASE | re.DOTALL,
+    r"\s+(上午|下午|凌晨|早上|中午|晚上)?(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?"
+    r"\s*([ap]\.?\s?m\.?|ص|م)?\]?(?:\s*[-–]\s|\s)(.*)$",
+    "is",
 )
+"""A letter of another script is any such letter here: :func:`_stamp` looks at what it is."""
+PARTS = frozenset(("上午", "下午", "凌晨", "早上", "中午", "晚上"))
+HALVES = ("a", "p", "ص", "م")
 AFTERNOON = ("p", "م", "下午", "晚上", "中午")
 DELETED = frozenset(
     (
@@ -43,14 +46,15 @@ EDITED = ("edited", "bearbeitet", "modificat", "editado", "editada", "modifié",
 """Words of the note that a phone puts behind a message that was changed."""
 QUOTES = frozenset('"“”„«»')
 """Signs that no name holds: a colon behind one stands within a notice, such as a new subject."""
-MEDIA = re.compile(
-    r"^\u200e?(?:<[^<>]{3,40}>|(?:image|video|audio|sticker|gif|document|contact card|foto|immagine) omitted|"
+MEDIA = patterns.compile(
+    "^\u200e?"
+    r"(?:<[^<>]{3,40}>|(?:image|video|audio|sticker|gif|document|contact card|foto|immagine) omitted|"
     r"<attached: [^<>]+>)$",
-    re.IGNORECASE,
+    "i",
 )
 SAMPLE = 5000
 """Stamps that are looked at to find the order of day and month."""
-NAME = re.compile(r"^([^:\n]{1,64}?): (.*)$", re.DOTALL)
+NAME = patterns.compile(r"^([^:\n]{1,64}?): (.*)$", "s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def _members(source: Source) -> list[Member]:
 def recognise(source: Source) -> bool:
     for member in _members(source)[:8]:
         head = decoded(member.head(8192)[: 8192 - 3]).splitlines()[:12]
-        if sum(bool(STAMP.match(line)) for line in head) >= 2 or (len(head) == 1 and STAMP.match(head[0])):
+        if sum(bool(_stamp(line)) for line in head) >= 2 or (len(head) == 1 and _stamp(head[0])):
             return True
     return False
 
@@ -81,7 +85,7 @@ def parse(source: Source, options: Options) -> Iterator[Parsed]:
 
 
 def _chat(source: Source, member: Member, options: Options, day_first: bool) -> Iterator[Parsed]:
-    made, thread = Made(), re.sub(r"^WhatsApp Chat (with|-)\s*|\.txt$", "", member.base).strip() or member.name
+    made, thread = Made(), patterns.sub(r"^WhatsApp Chat (with|-)\s*|\.txt$", "", member.base).strip() or member.name
     for line in _lines(source, member, options.policy.line_bytes):
         if isinstance(line, Skipped):
             yield line
@@ -132,7 +136,7 @@ def _lines(source: Source, member: Member, limit: int) -> Iterator[Line | Skippe
         if isinstance(text, Skipped):
             yield text
             continue
-        match = STAMP.match(text)
+        match = _stamp(text)
         if match is None:
             if current is not None and size < limit:
                 more.append(text)
@@ -149,7 +153,16 @@ def _joined(line: Line, more: list[str]) -> Line:
     return line if not more else Line(line.where, line.numbers, line.clock, "\n".join([line.rest, *more]), line.twelve)
 
 
-def _line(match: re.Match[str], where: str) -> Line:
+def _stamp(text: str) -> patterns.Match | None:
+    """The date and time that a line begins with, if it does."""
+    match = STAMP.match(text)
+    if match is None or any(sign.isascii() and sign.isalpha() for sign in text[: match.start(5)]):
+        return None
+    known = (not match[4] or match[4] in PARTS) and (not match[8] or match[8].lower().startswith(HALVES))
+    return match if known else None
+
+
+def _line(match: patterns.Match, where: str) -> Line:
     first, second, third, before, hour, minute, seconds, behind, rest = match.groups()
     clock, half = int(hour), (before or behind or "").lower()
     if half:
