@@ -26,7 +26,7 @@ WEIGHTS := hatch_build.py packages/tenuto-minilm/obtain.py packages/tenuto-reade
 # uv is fast; pip is the way out on a machine whose package index only pip knows.
 install = $(BIN)/uv pip install -q --python $(BIN)/python $(1) || $(BIN)/python -m pip install -q $(1)
 
-.PHONY: help demo test check lint types imports format unit docs model-test bench wheel setup setup-test lock clean fuzz reliability chromium mcp-inspector
+.PHONY: help demo test check lint types imports format unit docs model-test bench wheel setup setup-test lock clean fuzz audit mutants reliability chromium mcp-inspector
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -75,6 +75,13 @@ fuzz: setup-test ## 10,000 requests from the server's own schema, sequences of t
 reliability: setup-test ## the fault campaign in full: hours; ROWS="--rows 12" or "--seconds 600" for less
 	@$(BIN)/python -m pip install -q --upgrade --target build/fuzz/site atheris || true
 	PYTHONPATH=build/fuzz/site $(BIN)/python -m tests.reliability $(ROWS)
+
+audit: setup ## known weaknesses of what is locked (needs the network, or AUDIT_ARGS for a copy of the advisories)
+	@$(BIN)/python -m pip install -q --upgrade --target build/audit/site pip-audit
+	PYTHONPATH=build/audit/site $(BIN)/python -m pip_audit --require-hashes --disable-pip -r requirements/base.txt $(AUDIT_ARGS)
+
+mutants: setup-test ## plant faults in the core decisions one by one; the tests must notice (MUTANTS="--module gate" for one)
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 mcp-inspector: setup ## list the MCP tools with the official inspector (needs npx)
 	npx -y @modelcontextprotocol/inspector --cli $(BIN)/tenuto --method tools/list -- --db build/inspector.db mcp

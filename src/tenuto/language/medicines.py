@@ -1,6 +1,6 @@
 """Names of medicines: which word is one, and which substance it stands for, so that a brand and its substance are one.
 
-The list (``lexicons/medicines.txt``, made by ``training/medicines.py``) has some 1,200 substances with 8,000 names;
+The list (``lexicons/medicines.txt``, made by ``training/medicines.py``) has some 1,200 substances with 7,700 names;
 ``lexicons/brands.txt`` adds what patients in Europe and Brazil call them.
 Other languages spell them with small differences ("metformina", "losartán"), so names are compared without accents,
 doubled letters and endings.
