@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 from xml.etree import ElementTree
 
@@ -21,6 +22,8 @@ from tenuto.transfer.streams import lines
 HALVES = re.compile(rb"&#(5[5-6]\d{3});&#(5[6-7]\d{3});")
 LONE = re.compile(rb"&#(?:0|5[5-7]\d{3});")
 RECEIVED = "1"
+CHUNK = 1 << 16
+"""Bytes that the parser is given at least."""
 
 
 def _members(source: Source) -> list[Member]:
@@ -42,29 +45,48 @@ def _document(source: Source, member: Member, options: Options) -> Iterator[Pars
         raise InputError(
             f"{member.name} declares a document type: a backup of messages has none.", code="import_refused"
         )
-    parser: Any = ElementTree.XMLPullParser(["start", "end"])
     made = Made()
     root: ElementTree.Element | None = None
     try:
-        for _, line in lines(source, member, options.policy.line_bytes):
-            if isinstance(line, Skipped):
-                yield line
-                continue
-            parser.feed(LONE.sub(b"", HALVES.sub(_join, line)) + b"\n")
-            for event, element in parser.read_events():
-                if event == "start":
-                    root = element if root is None else root
-                elif element.tag in ("sms", "mms"):
-                    yield _message(element, member.name, made, options)
-                    if root is not None:
-                        root.clear()
-        parser.close()
+        for found in _elements(source, member, options):
+            if isinstance(found, Skipped):
+                yield found
+            elif root is None:
+                root = found
+            elif found.tag in ("sms", "mms"):
+                yield _message(found, member.name, made, options)
+                root.clear()
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         raise InputError(
             f"{member.name} is damaged or cut off ({error}). What was imported before stays; importing the whole file "
             "later goes on from there.",
             code="import_damaged",
         ) from error
+
+
+def _elements(source: Source, member: Member, options: Options) -> Iterator[ElementTree.Element | Skipped]:
+    """The root as soon as it begins, then each element that ends.
+
+    The parser begins anew with what it has not understood whenever it is given more. So it is given much at a time, and
+    twice as much while nothing comes of it: then the time grows with the file, whatever is in it.
+    """
+    parser: Any = ElementTree.XMLPullParser(["start", "end"])
+    waiting, enough, begun = bytearray(), CHUNK, False
+    for line in chain((line for _, line in lines(source, member, options.policy.line_bytes)), [None]):
+        if isinstance(line, Skipped):
+            yield line
+            continue
+        waiting += LONE.sub(b"", HALVES.sub(_join, line)) + b"\n" if line is not None else b""
+        if line is not None and len(waiting) < enough:
+            continue
+        parser.feed(bytes(waiting))
+        waiting.clear()
+        enough *= 2
+        for event, element in parser.read_events():
+            if event == "end" or not begun:
+                yield element
+            begun, enough = True, CHUNK
+    parser.close()
 
 
 def _message(element: ElementTree.Element, where: str, made: Made, options: Options) -> Parsed:
