@@ -28,7 +28,7 @@ from tenuto.ingest.known_names import with_more
 from tenuto.ingest.neighbours import nearby
 from tenuto.ingest.plans import hold_due_plans
 from tenuto.ingest.reconcile.same_statement import subject_of
-from tenuto.ingest.write import Writing, settle
+from tenuto.ingest.write import Writing, retire_ended, settle
 from tenuto.language.detect import language_of
 from tenuto.language.echoes import without_injected
 from tenuto.language.medicines import health_words
@@ -345,6 +345,8 @@ def _settle(writing: Writing, item: Item) -> None:
         results.append(result)
         if memory is not None:
             own.append(memory)
+    if message.role is Role.USER and message.trust is not Trust.EXTERNAL:
+        results += retire_ended(writing, found.endings, message)
     results += _todos(writing, item, notes)
     wishes = found.wishes
     if (answer := ask_first.answered(writing, message, item.exchange.before)) is not None:

@@ -17,8 +17,10 @@ import numpy as np
 from tenuto.deps import Deps
 from tenuto.ingest import quarantine
 from tenuto.ingest.candidate import Candidate
+from tenuto.ingest.extract.exchange import Ending
 from tenuto.ingest.neighbours import Nearby
 from tenuto.ingest.reconcile.decide import Decision, reconcile
+from tenuto.ingest.reconcile.ended import ended, ended_by
 from tenuto.ingest.reconcile.opposed import OPPOSITE
 from tenuto.ingest.reconcile.retire import Known
 from tenuto.language.echoes import echoes
@@ -26,6 +28,7 @@ from tenuto.language.mentions import SELF
 from tenuto.ports import Transaction, Vectors, Where
 from tenuto.recall.entry import Indexed, kind_of, make_entry
 from tenuto.records.base import evolve
+from tenuto.records.conversation import Message
 from tenuto.records.memory import RECALLED, Domain, Entity, Memory, PinKind, Status, Trust
 from tenuto.records.operations import Act, EntryKind, Event, Job, WriteResult
 
@@ -136,6 +139,32 @@ def settle(
         writing.event("memory.quarantined", "memory", memory.id, actor="system", reason="rate")
         result = replace(result, reason=quarantine.REASON)
     return result, memory
+
+
+ENDED_AMONG = 400
+"""Latest memories that an ending is held against."""
+
+
+def retire_ended(writing: Writing, endings: Iterable[Ending], message: Message) -> list[WriteResult]:
+    """Close what a message says is over, without a successor."""
+    results: list[WriteResult] = []
+    for ending in endings:
+        live = Where("status", "in", [status.value for status in RECALLED])
+        known = writing.tx.find(Memory, live, order="-updated_at", limit=ENDED_AMONG)
+        mine = [one for one in known if one.persona in (None, message.persona)]
+        for memory in ended_by(ending, mine, message.at):
+            writing.tx.put(ended(memory, message.at, writing.now))
+            writing.event("memory.ended", "memory", memory.id, made_by="reader")
+            results.append(
+                WriteResult(
+                    act=Act.SUPERSEDED,
+                    reason=f"over: {ending.text!r}",
+                    subject_id=memory.id,
+                    content=memory.content,
+                    made_by="reader",
+                )
+            )
+    return results
 
 
 def _flood(writing: Writing, candidate: Candidate) -> bool:

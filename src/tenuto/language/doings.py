@@ -75,6 +75,8 @@ def parts(content: str) -> Parts:
             linked = linked or bool(things)
             continue
         (rest if linked else things).extend(stems(word))
+    if last and not things and not rest:
+        return Parts("", (doing,), frozenset())  # "zum Zahnarzt": a thing without a doing
     return Parts(doing, tuple(things), frozenset(rest) - set(things))
 
 

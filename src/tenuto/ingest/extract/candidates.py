@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tenuto.ingest.candidate import Candidate
 from tenuto.ingest.extract.attributes import Attribute
@@ -11,11 +11,13 @@ from tenuto.ingest.extract.corrections import swapped_to
 from tenuto.ingest.extract.importance import memory_importance
 from tenuto.ingest.extract.marked import Marked
 from tenuto.language.affect import affect
-from tenuto.language.dates import Moment
+from tenuto.language.dates import Moment, in_english
 from tenuto.language.lexicon import lexicons
 from tenuto.language.medicines import substance_of
 from tenuto.language.mentions import SELF, slug
 from tenuto.language.people import Person
+from tenuto.language.reports import is_moved
+from tenuto.language.times import duration
 from tenuto.records.conversation import Role
 from tenuto.records.memory import Domain, Epistemic, Kind, PinKind, Status, TimeScope, Trust
 from tenuto.records.reading import Mark
@@ -91,6 +93,7 @@ def candidate_of(message: Marked, told: Told, *, private: bool) -> Candidate:
         ends=mark.state in ("end", "neg"),
         negated=mark.state == "neg",
         change=swapped_to(message.text, mark, message.span(mark.start))
+        or (mark.type == "event" and is_moved(quote))
         or (mark.layer == "clause" and mark.state != "end" and bool(_CHANGED.search(quote))),
         changed_weakly=mark.layer == "clause" and mark.type != "habit",
         entities=told.entities[: message.policy.entities_per_message],
@@ -115,6 +118,7 @@ def candidate_of(message: Marked, told: Told, *, private: bool) -> Candidate:
         valence=valence,
         arousal=arousal,
         valid_from=since,
+        valid_to=_course_end(quote, message.language, source.at) if mark.type == "med" else None,
         happens_at=told.happens_at,
         metadata={"certainty": "unconfirmed"} if told.unsure else {},
     )
@@ -123,3 +127,17 @@ def candidate_of(message: Marked, told: Told, *, private: bool) -> Candidate:
 def _medicine(value: str) -> str:
     """The name of a medicine without its dose: what tells two medicines apart."""
     return _DOSE.split(value.lower())[0].strip()
+
+
+LONGEST_COURSE = timedelta(days=92)
+"""What is taken for longer goes on until somebody says that it is over."""
+_FOR = patterns.compile(r"\b(?:für|durante|pendant|por|during|lang)\b", "i")
+_SO_FAR = patterns.compile(r"\b(?:been|have|has|had|'ve|since|already|past|last|seit|desde|depuis|há)\b", "i")
+
+
+def _course_end(quote: str, language: str, at: datetime) -> datetime | None:
+    """When a short course ends by itself: "amoxicillin for a week"."""
+    lasts = duration(_FOR.sub("for", in_english(quote, language)))
+    if lasts is None or _SO_FAR.search(quote) or at + lasts > at + LONGEST_COURSE:
+        return None
+    return at + lasts

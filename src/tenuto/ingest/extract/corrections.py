@@ -33,7 +33,7 @@ _SWAPPED = patterns.compile(
 )
 _FOR = patterns.compile(r"^\s*(?:\d[^,.;]{0,24}?)?\s*(?:to|auf|zu|por|para|for|pour|par|à|a)\s", "i")
 _MOVED_TO = patterns.compile(
-    r"(?:\b(?:moved|relocated|settled|settling)\b[^.,;!?]{0,16}\b(?:to|into|in)|\bmud(?:é|ado|amos|ei|ámos|ou)(?:-me|-nos)? (?:a|para)|"
+    r"(?:\b(?:moved|relocated|settled|settling)\b[^.,;!?]{0,16}\b(?:to|into|in)|\bmud(?:é|ado|amos|ei|ámos|ámo|ou)(?:-me|-nos)? (?:a|para)|"
     r"\b(?:déménagé|emménagé|installée?s?) (?:à|en|au|dans))\s+(?:the |la |le |o )?$",
     "i",
 )
@@ -43,6 +43,14 @@ _LASTING = patterns.compile(
 )
 
 
+_FROM_TO = patterns.compile(
+    r"\b(?:from|von|del?|do|da)\s[^,.;!?]{1,40}\s(?:to|zu|auf|a|à|para)\s+(?:the |la |le |o )?$", "i"
+)
+_FOR_NOW = patterns.compile(
+    r"^\W*(?:for (?:the|a|this|an?other) (?:weekend|week|few|couple|night|day|long)|on holiday|till |until |this week|today|tonight|right now|at the moment|"
+    r"übers wochenende|am wochenende|für (?:ein|eine|das|die|ein paar) |este fin de semana|de vacaciones|ce week-end|en vacances|este fim de semana|de férias)",
+    "i",
+)
 NEAR = 28
 """Characters around a value that tell how long it has been so."""
 
@@ -50,7 +58,36 @@ NEAR = 28
 def corrected(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
     """The marks of a message as they are meant."""
     wide = _one_medicine(text, _as_medicines(text, _joined_times(text, [_widened(text, one) for one in marks]), spans))
-    return [_state(text, one, wide, _span(spans, one.start, len(text))) for one in wide]
+    found = [_state(text, one, wide, _span(spans, one.start, len(text))) for one in _recurring(text, wide, spans)]
+    return [*found, *moved_events(text, found, spans)]
+
+
+_AGAIN = patterns.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days|every|each|daily|weekly|monthly|of the month|jede[nrs]?|(?:mon|diens|donners|frei|sams|sonn)tags|"
+    r"mittwochs|cada|todos los|todas las|chaque|tous les|toutes les|todos os|todas as)\b",
+    "i",
+)
+LONGEST_HABIT = 24
+"""Words of a sentence that is told as a habit."""
+
+
+def _recurring(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
+    """What comes back every week is a habit and no appointment: "the meeting is on Wednesdays at 11"."""
+    found: list[Mark] = []
+    for one in marks:
+        first, last = _span(spans, one.start, len(text))
+        whens = [mark for mark in marks if mark.type == "when" and first <= mark.start < last]
+        again = any(_AGAIN.search(text[mark.start : mark.end + 12]) for mark in whens)
+        if one.type != "event" or not again or len(text[first:last].split()) > LONGEST_HABIT:
+            found.append(one)
+        elif not any(mark.type in ("habit", "todo") and first <= mark.start < last for mark in found):
+            found.append(replace(one, layer="clause", type="habit", start=first, end=last, state="now"))
+    whole = [one for one in found if one.type == "habit" and any(one.start == a and one.end == b for a, b in spans)]
+    return [
+        one
+        for one in found
+        if one.type != "habit" or one in whole or not any(big.start <= one.start < big.end for big in whole)
+    ]
 
 
 def _joined_times(text: str, marks: Sequence[Mark]) -> list[Mark]:
@@ -186,6 +223,8 @@ def _state(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int]) 
         before, after = text[max(0, mark.start - 48) : mark.start], text[mark.end : mark.end + 32]
         german = before.endswith(" nach ") and _MOVED_AFTER.match(after)
         return replace(mark, state="now") if german or _MOVED_TO.search(before) else mark
+    if mark.state == "end" and mark.layer == "value" and _FROM_TO.search(text[span[0] : mark.start]):
+        return replace(mark, state="now")
     near = text[max(span[0], mark.start - NEAR) : min(span[1], mark.end + NEAR)]
     if mark.state == "plan" and mark.type in ("job", "employer", "home", "study") and _LASTING.search(near):
         return replace(mark, state="now")
@@ -250,6 +289,8 @@ def plausible(
     said = text[mark.start : mark.end].strip(" ,.;:!?")
     if mark.type in ("home", "origin", "job", "employer", "med", "allergy", "cond") and said.casefold() in known:
         return False
+    if mark.type == "home" and mark.state == "now" and _FOR_NOW.match(text[mark.end : span[1]]):
+        return False
     if past_age(text, mark) or (mark.type == "cond" and said.casefold() in word_list("body_parts")):
         return False
     if mark.type != "med" or any(is_medicine(word) for word in said.split()):
@@ -289,3 +330,43 @@ def supported(text: str, mark: Mark, span: tuple[int, int]) -> bool:
     """Whether a home or a workplace is one: the reader is sure, or the sentence speaks of living or working."""
     cue = _CUES.get(mark.type)
     return cue is None or mark.score >= SETTLED or bool(cue.search(text[span[0] : span[1]]))
+
+
+_WAS_MOVED = patterns.compile(
+    r"(?P<what>(?:[\w'’-]+ ){0,3}[\w'’-]+) (?:(?:is|are|was|were|has|have|had|been|got|now|being|'s|ist|wurde|sind|ha|han|sido|a|est|été|foi|já|se) )*"
+    r"(?:moved|moves|postponed|pushed|rescheduled|put (?:off|back)|delayed|slips|slipped|verschoben|verlegt|aplazad[oa]|pospuest[oa]|reportée?|repoussée?|"
+    r"décalée?|adiad[oa]|remarcad[oa])\b",
+    "i",
+)
+_DETERMINER = patterns.compile(
+    r"^(?:(?:the|my|our|a|an|and|so|but|der|die|das|mein|meine|el|la|mi|le|mon|ma|o|os|meu|minha|[\w-]+['’]s)\s+)+", "i"
+)
+_WHO = patterns.compile(
+    r"(?:^|\s)(?:i|we|he|she|they|you|ich|wir|er|sie|yo|nosotros|él|ella|je|nous|on|il|elle|eu|nós|ele|ela)(?:'ve|'s)?$",
+    "i",
+)
+CLOSE = 12
+"""Characters between "put back" and the day to which."""
+MOVED_SURE = 0.7
+"""How sure an appointment is that is said to be put off to a day."""
+
+
+def moved_events(text: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[Mark]:
+    """Appointments that are said to be moved to a day and that the reader took for nothing more than dropped."""
+    found: list[Mark] = []
+    for first, last in spans:
+        match = _WAS_MOVED.search(text[first:last])
+        here = [one for one in marks if first <= one.start < last]
+        if match is None or any(one.type in ("event", "todo", "home", "employer") for one in here):
+            continue
+        after = first + match.end()
+        days = [one for one in here if one.type == "when" and one.state != "neg"]
+        if _WHO.search(match["what"]) or not any(0 <= one.start - after <= CLOSE for one in days):
+            continue
+        lead = _DETERMINER.match(match["what"])
+        start = first + match.start("what") + (lead.end() if lead else 0)
+        end = first + match.end("what")
+        others = any(one.type in ("rel", "person") and first <= one.start < end for one in here)
+        if start < end:
+            found.append(Mark("value", "event", start, end, "other" if others else "self", "now", MOVED_SURE))
+    return found

@@ -64,12 +64,23 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """Something is said to be over: what kind of thing, its words, and whose it was."""
+
+    kind: str
+    what: str
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
     """Everything that one message proposes."""
 
     candidates: tuple[Candidate, ...] = ()
     todos: tuple[Draft, ...] = ()
     finished: tuple[Finished, ...] = ()
+    endings: tuple[Ending, ...] = ()
     wishes: tuple[Consent, ...] = ()
     mentions: tuple[Mention, ...] = ()
     together: frozenset[tuple[str, str]] = frozenset()

@@ -172,7 +172,11 @@ class Marked:
 
     def when(self, mark: Mark) -> Moment | None:
         start, end = self.span(mark.start)
-        able = [one for one in self.marks if one.type == "when" and start <= one.start < end and gap(mark, one) <= 80]
+        able = [
+            one
+            for one in self.marks
+            if one.type == "when" and one.state != "neg" and start <= one.start < end and gap(mark, one) <= 80
+        ]
         others = [
             one for one in self.marks if one.layer == "value" and one.type not in VALUELESS and start <= one.start < end
         ]

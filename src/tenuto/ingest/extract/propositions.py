@@ -16,6 +16,7 @@ from tenuto.ingest.candidate import Candidate, normal
 from tenuto.ingest.extract.attributes import Attribute, attribute, forbids, serious
 from tenuto.ingest.extract.candidates import Told, candidate_of
 from tenuto.ingest.extract.corrections import TAKES, begun, guessed, plausible, supported
+from tenuto.ingest.extract.endings import endings_in
 from tenuto.ingest.extract.exchange import Exchange, Extraction, Unkept, capped
 from tenuto.ingest.extract.finished import finished_in
 from tenuto.ingest.extract.marked import VALUELESS, Marked
@@ -381,6 +382,7 @@ class _Reading(Marked):
             candidates=tuple(kept),
             todos=tuple(todos_in(self)) if self.own else (),
             finished=tuple(finished_in(self)),
+            endings=tuple(endings_in(self)),
             wishes=self.wishes,
             mentions=tuple(mentions.values())[: self.policy.entities_per_message],
             together=together,

@@ -175,6 +175,10 @@ def with_dates(message: Marked, mark: Mark, *, recurring: bool) -> tuple[str, Mo
     return without_loose_end(text).strip(" ,;:"), first
 
 
+_DENIED = patterns.compile(r",?\s*(?:and |und |y |et |e )?(?:not|no|nicht|pas|não)(?: on| am| el| le| a)?\s*$", "i")
+"""The "not" before a day that was wrong."""
+
+
 def around(message: Marked, mark: Mark, person: Person | None) -> str:
     """The words around a mark in the third person: its sentence, or the part of a long one that holds it."""
     start, end = message.span(mark.start)
@@ -186,6 +190,9 @@ def around(message: Marked, mark: Mark, person: Person | None) -> str:
         end = min(cut for cut in cuts if cut >= last)
     text = message.text[start:end]
     for one in sorted(whens, key=lambda one: -one.start):
+        if one.state == "neg" and start <= one.start and one.end <= end:
+            text = _DENIED.sub("", text[: one.start - start]) + text[one.end - start :]
+            continue
         moment = message.resolved(one, ahead=mark.state == "plan")
         if moment is not None and start <= one.start and one.end <= end and not YEAR.search(message.said(one)):
             head = text[: one.start - start]

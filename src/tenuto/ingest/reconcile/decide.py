@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tenuto.ingest.candidate import Candidate, normal, numbers
-from tenuto.ingest.reconcile.changed import already_so, came_true, ends_nothing, same_activity
+from tenuto.ingest.reconcile.changed import TIMES, already_so, came_true, ends_nothing, other_level, same_activity
 from tenuto.ingest.reconcile.opposed import denied, opposed
-from tenuto.ingest.reconcile.retire import Known, mentions_words, named_by, replaced_by
+from tenuto.ingest.reconcile.retire import COMMON, Known, mentions_words, named_by, replaced_by
 from tenuto.ingest.reconcile.same_statement import agree, fuller, meaning_words, says_the_same, subject_of, undated
 from tenuto.ingest.reconcile.versions import (
     as_history,
@@ -90,7 +90,7 @@ def reconcile(
         return Decision(result=_result(Act.DUPLICATE, candidate, so.memory.id, reason), subject=so.memory)
     if candidate.single and (decision := _single(candidate, current, id, now)):
         return decision
-    if plan := came_true(candidate, current) or same_activity(candidate, current):
+    if plan := came_true(candidate, current) or same_activity(candidate, current) or other_level(candidate, current):
         return _supersede(candidate, [plan], id, now)
     if swapped := _swapped(candidate, current):
         return _supersede(candidate, [swapped], id, now)
@@ -329,12 +329,20 @@ def _moved(candidate: Candidate, current: Sequence[Known], id: str, now: datetim
         theirs = meaning_words(memory.value or "")
         if not mine or not theirs or len(mine & theirs) < 0.6 * min(len(mine), len(theirs)):
             continue
+        if not candidate.change and mine - meaning_words(memory.content) and _extra(memory.content, candidate.content):
+            continue  # the safety group is not the steering group
         if candidate.ends or (candidate.happens_at and candidate.happens_at != memory.happens_at):
             return _supersede(candidate, [one], id, now)
         if memory.happens_at is not None and candidate.happens_at is None:
             reason = f"{memory.content!r} says it with its date"
             return Decision(result=_result(Act.DUPLICATE, candidate, memory.id, reason), subject=memory)
     return None
+
+
+def _extra(one: str, other: str) -> set[str]:
+    """The words of one statement that the other does not hold, times and numbers left out."""
+    plain = {word for word in meaning_words(one) - meaning_words(other) if word.isalpha()}
+    return plain - TIMES - COMMON
 
 
 # --- does it contradict? ----------------------------------------------------------------------------------------------

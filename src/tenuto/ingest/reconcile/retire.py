@@ -105,7 +105,7 @@ def _group(attribute: str | None) -> str:
     return {"employer": "job", "relationship": "relation", "blood": "blood_type"}.get(base, base)
 
 
-_COMMON = frozenset(stem for word in ordered("common_words") for stem in (*stems(word), *meaning_words(word)))
+COMMON = frozenset(stem for word in ordered("common_words") for stem in (*stems(word), *meaning_words(word)))
 """Words that say nothing about what a statement is about."""
 _DOING = patterns.compile(
     r"^(?:i|we|he|she|they|my \w+)(?:'ve|'m|'re|'s| have| has| am| is| are)? ?(?:(?:now|only|just|also|still|"
@@ -132,7 +132,7 @@ def _firm(candidate: Candidate, memory: Memory) -> bool:
 
 def _same_doing(candidate: Candidate, memory: Memory) -> bool:
     """A weak marker needs the same verb, a strong one a word in common."""
-    shared = (meaning_words(candidate.content) & meaning_words(memory.content)) - _COMMON
+    shared = (meaning_words(candidate.content) & meaning_words(memory.content)) - COMMON
     if not candidate.changed_weakly:
         return bool(shared)
     mine, theirs = _DOING.match(bare(candidate.content)), _DOING.match(bare(memory.content))
