@@ -345,9 +345,7 @@ def _settle(writing: Writing, item: Item) -> None:
         results.append(result)
         if memory is not None:
             own.append(memory)
-    if message.role is Role.USER and message.trust is not Trust.EXTERNAL:
-        results += retire_ended(writing, found.endings, message)
-    results += _todos(writing, item, notes)
+    results += [*retire_ended(writing, found.endings, message), *_todos(writing, item, notes)]
     wishes = found.wishes
     if (answer := ask_first.answered(writing, message, item.exchange.before)) is not None:
         agreed, said = answer

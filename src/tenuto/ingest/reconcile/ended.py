@@ -9,7 +9,7 @@ from tenuto.ingest.extract.exchange import Ending
 from tenuto.ingest.reconcile.same_statement import subject_of
 from tenuto.ingest.reconcile.versions import asserted_at
 from tenuto.language.doings import is_said, stems
-from tenuto.language.people import only_one
+from tenuto.language.relations import only_one
 from tenuto.records.base import evolve
 from tenuto.records.memory import Kind, Memory, Status, Version
 
