@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tenuto
 from tenuto.context.build import build
 from tenuto.errors import BudgetTooSmall, InputError
 from tenuto.policy import ContextPolicy, Policy
@@ -394,27 +393,3 @@ def test_working_memory_follows_the_talk_and_its_variables_reach_the_model(store
     watch.forward(hours=2)
     assert phone.working.messages() == []
     assert "pending_question" not in build(store.deps, phone.scope, "Well?").fresh
-
-
-def test_a_sentence_stands_once_and_no_number_is_shown():
-    """The last talk stood in five blocks: as said, in the session's record twice, as a key point, in the brief."""
-    now = [datetime(2026, 3, 2, 8, tzinfo=UTC)]
-    with tenuto.open("memory:", clock=lambda: now[0], background=False) as store:
-        ana = store.user("ana")
-        for day, text in (
-            (0, "Work was awful, my boss shouted."),
-            (2, "The new coffee place is great. I can't decide."),
-        ):
-            now[0] = datetime(2026, 3, 2 + day, 8, tzinfo=UTC)
-            ana.observe(text)
-            ana.observe("Noted, thanks.", role="assistant")
-            store.settle()
-        now[0] = datetime(2026, 3, 9, 7, tzinfo=UTC)
-        store.settle()
-        context = ana.context("Good morning!")
-    shown = "\n".join(block.text for block in context.blocks)
-    for sentence in ("The new coffee place is great", "I can't decide", "Work was awful, my boss shouted"):
-        assert shown.count(sentence) == 1, shown
-    dropped = [one for block in context.blocks for one in block.dropped if one.why == "says the same as another line"]
-    assert {one.kind for one in dropped} >= {"session", "key_point"}
-    assert "attunement" not in shown and "0.3" not in shown

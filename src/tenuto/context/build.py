@@ -21,7 +21,8 @@ from tenuto.context import render, templates, topic
 from tenuto.context.assemble import Offer, assemble
 from tenuto.context.blocks import table
 from tenuto.context.memory_shape import memory_context
-from tenuto.context.select import Frame, Record, in_sight, select
+from tenuto.context.select import Record, in_sight, select
+from tenuto.context.sheet import Frame
 from tenuto.context.surroundings import counter, fence, persona_words, zone_of
 from tenuto.context.topic import Found
 from tenuto.deps import Deps

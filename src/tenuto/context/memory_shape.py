@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from tenuto.context.gather import Gathered
-from tenuto.context.select import Frame, Record
+from tenuto.context.select import Record
+from tenuto.context.sheet import Frame
 from tenuto.recall.gate import Admitted
 from tenuto.records.context import (
     Context,

@@ -8,8 +8,8 @@ What was taken away meanwhile is gone from both. Order within a block is by time
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from tenuto.context import render
@@ -17,15 +17,14 @@ from tenuto.context.assemble import Line
 from tenuto.context.blocks import table
 from tenuto.context.budget import MESSAGE_OVERHEAD
 from tenuto.context.gather import About, Gathered
-from tenuto.context.templates import Templates
+from tenuto.context.sheet import SAYS_THE_SAME, Frame, Sheet, sentence_of
 from tenuto.language import sentences
 from tenuto.lifecycle import state as persona_state
 from tenuto.lifecycle import told
 from tenuto.policy import Policy
 from tenuto.recall.cards import card_facts, foundation, guidance, proactive
-from tenuto.recall.gate import Admitted, Gate, Verdict
+from tenuto.recall.gate import Admitted, Verdict
 from tenuto.recall.scoring import message_relevance
-from tenuto.records.base import micros
 from tenuto.records.context import Dropped
 from tenuto.records.conversation import KeyPoint, Message, Session, Summary, SummaryKind
 from tenuto.records.memory import Kind, Memory, Todo, TodoKind, TodoStatus
@@ -36,79 +35,14 @@ Record = Memory | Message | Summary | KeyPoint | Todo
 PROMISES = frozenset({TodoKind.COMMITMENT, TodoKind.TASK, TodoKind.REMINDER, TodoKind.HABIT})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
-    """What every renderer needs, and the moment that the stable blocks are seen from."""
-
-    templates: Templates
-    fence: str
-    zone: tzinfo
-    start: datetime
-    now: datetime
-    policy: Policy
-    tokens: int
-    """Of the whole context, without those that are kept for the answer."""
-    unasked: Gate
-    """What may stand in a context whatever the message is."""
-    asked: Gate
-    """What may answer the message."""
-    here: Gate
-    """What may be replayed of the talk that is going on."""
-    before: Gate
-    """What may be shown of the talk before; what came from outside is fenced there, too."""
-    over: Gate
-    """What may stand there although it is done."""
-    question: tuple[Memory, ...] = ()
-    """What the person asked to have forgotten and has not confirmed."""
-
-    def gate(self, block: str) -> Gate:
-        """The gate of a block."""
-        if block in ANSWERING:
-            return self.asked
-        return {"recent": self.here, "earlier": self.before, "wins": self.over}.get(block, self.unasked)
-
-
 TOPIC = 2
 """Words that a turn shares with the message from which both are about the same."""
 BOUNDARIES = 8
 """Things not to be raised that the model is told of, the latest."""
-SAYS_THE_SAME = "says the same as another line"
 SURE = 0.7
 """Part of the room of a block that is surely its own: the pins take some."""
 CHARACTERS = 3
 """Characters of a token, at least; most texts have more."""
-ANSWERING = frozenset({"relevant", "news", "marked"})
-"""Blocks that follow the message; the others stay the same while a session lasts."""
-
-
-@dataclass(slots=True)
-class _Sheet:
-    """The lines so far; a record that was offered once is not offered again."""
-
-    lines: dict[str, list[Line]] = field(default_factory=dict)
-    dropped: dict[str, list[Dropped]] = field(default_factory=dict)
-    seen: set[tuple[str, str]] = field(default_factory=set)
-    said: set[str] = field(default_factory=set)
-
-    def put_aside(self, block: str, kind: str, id: str, why: str) -> None:
-        self.dropped.setdefault(block, []).append(Dropped(kind=kind, id=id, tokens=0, why=why))
-
-    def repeats(self, text: str) -> bool:
-        """Whether a sentence stands there already."""
-        return _sentence(text) in self.said
-
-    def offer(self, block: str, kind: str, id: str, text: str, at: datetime | None = None, content: str = "") -> None:
-        key, words = (kind, id), _sentence(content)
-        if key in self.seen:
-            return
-        self.seen.add(key)
-        if words and words in self.said:
-            self.put_aside(block, kind, id, SAYS_THE_SAME)
-            return
-        if words:
-            self.said.add(words)
-        position = micros(at) if at is not None else 0
-        self.lines.setdefault(block, []).append(Line(kind=kind, id=id, text=text, position=position))
 
 
 def select(
@@ -126,7 +60,7 @@ def select(
 
     ``about`` and ``semantic`` last for the session, ``relevant`` is this turn's.
     """
-    sheet = _Sheet()
+    sheet = Sheet()
     turns = _turns(found, message)
     shown = {turn.id for turn in turns} if replay else set()
     sheet.seen |= {("message", turn.id) for turn in found.turns if turn.id not in shown}
@@ -135,7 +69,7 @@ def select(
     _messages(sheet, found, frame)
     offered = {line.id for lines in sheet.lines.values() for line in lines if line.kind == "todo"}
     quotes = [one.quote for todo in found.todos if todo.id in offered for one in todo.evidence if one.quote]
-    sheet.said |= {_sentence(quote) for quote in quotes}
+    sheet.said |= {sentence_of(quote) for quote in quotes}
     _summaries(sheet, found, frame)
     _subject(sheet, found, frame, about, semantic)
     if replay:
@@ -162,22 +96,12 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _sentence(text: str) -> str:
-    """The words of a sentence, whoever said it, however it ends and whatever was added in brackets."""
-    said = text
-    for _ in range(2):  # "They told me: …", "Still open: User: …"
-        who, colon, rest = said.partition(": ")
-        said = rest if colon and who.count(" ") < 3 else said
-    bare = said.partition(" (")[0] if said.endswith(")") else said
-    return " ".join(bare.casefold().strip(" .!?…“”\"'").split())
-
-
 def moment(record: Record) -> datetime:
     """When a record came to be."""
     return record.at if isinstance(record, Message) else record.created_at
 
 
-def _facts(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+def _facts(sheet: Sheet, found: Gathered, frame: Frame) -> None:
     for memory in guidance(frame.unasked.only(found.guiding), frame.policy.recall):
         admitted = frame.unasked.admit(memory)
         for number, rule in enumerate(render.guidance(admitted) if isinstance(admitted, Admitted) else ()):
@@ -196,7 +120,7 @@ def _facts(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         sheet.offer("state", "state", then.id, render.state(frame.templates, then, frame.zone))
 
 
-def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+def _summaries(sheet: Sheet, found: Gathered, frame: Frame) -> None:
     """The current version of each, and past sessions: the last one, some in full, some by their headline."""
     here = found.current.id if found.current is not None else None
     latest: set[SummaryKind] = set()
@@ -223,7 +147,7 @@ def _summaries(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
             _record(sheet, "points", point, frame)
 
 
-def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None:
+def _portrait(sheet: Sheet, block: str, summary: Summary, frame: Frame) -> None:
     """A summary in sections, without the lines that stand among the facts already and the sections that are empty."""
     admitted = frame.gate(block).admit(summary)
     if isinstance(admitted, Verdict):
@@ -244,7 +168,7 @@ def _portrait(sheet: _Sheet, block: str, summary: Summary, frame: Frame) -> None
         sheet.put_aside(block, "summary", summary.id, SAYS_THE_SAME)
 
 
-def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+def _past_sessions(sheet: Sheet, found: Gathered, frame: Frame) -> None:
     """The last session; of those before it the most important ones in full (among equals the newer), the others in
     short.
     """
@@ -269,7 +193,7 @@ def _past_sessions(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
         _past_session(sheet, block, past, admitted, frame)
 
 
-def _past_session(sheet: _Sheet, block: str, past: Session, admitted: Admitted[Summary], frame: Frame) -> None:
+def _past_session(sheet: Sheet, block: str, past: Session, admitted: Admitted[Summary], frame: Frame) -> None:
     """A past session by its headline or in full, without the lines that stand there already."""
     headline = block == "headlines"
     wanted = told.of_part(admitted.lines, told.HEADLINE) if headline else admitted.lines
@@ -283,11 +207,11 @@ def _past_session(sheet: _Sheet, block: str, past: Session, admitted: Admitted[S
         text = render.headline(frame.templates, admitted, past.started_at, frame.zone)
     else:
         text = render.session(frame.templates, admitted, past.started_at, frame.zone, new)
-    sheet.said |= {_sentence(line.text) for line in new}
+    sheet.said |= {sentence_of(line.text) for line in new}
     sheet.offer(block, "session", past.id, text, past.started_at)
 
 
-def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+def _todos(sheet: Sheet, found: Gathered, frame: Frame) -> None:
     since = frame.start - frame.policy.memory.recent_wins
     for todo in sorted(found.todos, key=lambda todo: (todo.due is None, todo.due or todo.created_at, todo.id)):
         if todo.status is TodoStatus.DONE:
@@ -302,7 +226,7 @@ def _todos(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
             _record(sheet, "threads" if todo.kind is TodoKind.THREAD else "frictions", todo, frame)
 
 
-def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
+def _messages(sheet: Sheet, found: Gathered, frame: Frame) -> None:
     """What was said before this session."""
     important = [one for one in found.important if not _said_here(one, found) and one.at <= frame.start]
     for message in found.earlier:
@@ -313,7 +237,7 @@ def _messages(sheet: _Sheet, found: Gathered, frame: Frame) -> None:
     for block, some in (("earlier", found.earlier), ("important", important)):
         for message in _surely_shown(some, frame, block):
             if message.id in offered:
-                sheet.said |= {_sentence(one) for one in sentences.split(message.content)}
+                sheet.said |= {sentence_of(one) for one in sentences.split(message.content)}
 
 
 def _worth_keeping(found: Gathered, frame: Frame, turns: Sequence[Message], message: str) -> list[Message]:
@@ -347,7 +271,7 @@ def _surely_shown(messages: Sequence[Message], frame: Frame, block: str) -> Iter
         yield message
 
 
-def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semantic: Sequence[Record]) -> None:
+def _subject(sheet: Sheet, found: Gathered, frame: Frame, about: About, semantic: Sequence[Record]) -> None:
     """What the session is about: the cards of those whom it names, and what was recalled for it."""
     for entity, facts in cards_of(about, frame):
         sheet.offer("cards", "entity", entity, render.card(frame.templates, entity, facts, frame.zone))
@@ -356,7 +280,7 @@ def _subject(sheet: _Sheet, found: Gathered, frame: Frame, about: About, semanti
             _record(sheet, "semantic", record, frame)
 
 
-def _at_hand(sheet: _Sheet, found: Gathered, frame: Frame, variables: Mapping[str, Any]) -> None:
+def _at_hand(sheet: Sheet, found: Gathered, frame: Frame, variables: Mapping[str, Any]) -> None:
     """What waits for an answer, the work in progress, what the application keeps at hand, and what is new since the
     session began."""
     if asked := frame.asked.only(frame.question):
@@ -402,7 +326,7 @@ def _turn_line(turn: Admitted[Message], index: int, found: Gathered, frame: Fram
     return Line(kind="message", id=turn.record.id, text=shown["content"], role=shown["role"], step=step, position=index)
 
 
-def _record(sheet: _Sheet, block: str, record: Record, frame: Frame) -> None:
+def _record(sheet: Sheet, block: str, record: Record, frame: Frame) -> None:
     """Offer one record; what the gate keeps back is put aside with the reason."""
     templates, zone, gate = frame.templates, frame.zone, frame.gate(block)
     admitted: Admitted[Any] | Verdict = gate.admit(record)
