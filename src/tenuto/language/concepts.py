@@ -61,21 +61,3 @@ def _kin() -> dict[str, patterns.Pattern]:
 def kin_of(word: str) -> patterns.Pattern | None:
     """All words for who somebody is, where a word is one of them: "mum" is "madre", too."""
     return next((pattern for pattern in _kin().values() if pattern.search(word)), None)
-
-
-SENSITIVE = ("health", "sex", "faith", "money", "politics", "crime")
-"""Classes of what a person may not want to leave their own machine."""
-
-
-@lru_cache(maxsize=1)
-def _classes() -> tuple[tuple[str, patterns.Pattern], ...]:
-    listed = packaged("concepts").values()
-    return tuple(
-        (kind, _pattern([word for one in listed if one.get("class") == kind for word in one["words"].split()]))
-        for kind in SENSITIVE
-    )
-
-
-def classes_in(text: str) -> frozenset[str]:
-    """The classes of sensitive things that a text speaks of."""
-    return frozenset(kind for kind, pattern in _classes() if pattern.search(text))

@@ -257,11 +257,11 @@ def test_what_is_pinned_or_firm_is_not_retired_by_a_note_of_another_kind(opened)
 
 
 def test_a_deadline_in_words_that_no_rule_reads_is_the_models(opened):
-    todo = {"message": 1, "quote": "die Liste bis Pfingsten", "content": "Die Liste machen", "kind": "task"}
-    said = json.dumps({"memories": [], "todos": [{**todo, "due": "2026-05-24"}], "done": []})
-    store, ana = opened(Scripted(said), FakeClock(datetime(2026, 5, 4, 9, tzinfo=UTC)))
-    observe(store, ana, "Ich brauche die Liste bis Pfingsten.")
-    assert [f"{one.due:%Y-%m-%d}" for one in ana.todos() if one.due] == ["2026-05-24"]
+    todo = {"message": 1, "quote": "den Entwurf bis Ostern", "content": "Den Entwurf schreiben", "kind": "task"}
+    said = json.dumps({"memories": [], "todos": [{**todo, "due": "2026-04-05"}], "done": []})
+    store, ana = opened(Scripted(said), FakeClock(datetime(2026, 3, 4, 9, tzinfo=UTC)))
+    observe(store, ana, "Er will den Entwurf bis Ostern.")
+    assert [f"{one.due:%Y-%m-%d}" for one in ana.todos() if one.due] == ["2026-04-05"]
 
 
 def test_questions_and_hypotheticals_are_refused_even_if_quoted(opened):
