@@ -78,6 +78,11 @@ def treats(person: Person) -> bool:
     )
 
 
+def names_treater(sentence: str) -> bool:
+    """Whether a sentence speaks of somebody who treats: a doctor, a nurse, a specialist."""
+    return bool(_TITLE.search(sentence))
+
+
 def people_in(text: str, marks: Sequence[Mark], registry: Registry, earlier: Sequence[Person] = ()) -> list[Person]:
     """The people that the marks of one message name, in order; ``earlier`` are those of the talk before."""
     found: list[Person] = []

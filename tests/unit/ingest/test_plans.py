@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from tests.unit.marked import MarkedReader, read
+from tests.unit.marked import MarkedReader, marked, read
 
 import tenuto
 from tenuto.language.render import as_now
@@ -65,3 +65,25 @@ def test_each_pet_is_what_it_is():
 def test_a_medicine_that_was_started_last_week_goes_on():
     [found] = read("I started on {med:levothyroxine} {dose:50 mcg} {when:last week}").candidates
     assert "since" in found.content
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (("I take {med:keppra} {dose:500 mg}.", "The specialist rang: she ups the {med.o:keppra} to {dose.o:750 mg}."),
+         ["Takes keppra 750 mg"]),
+        (("My {rel:cousin} {person:Lena} is {cond.o:pregnant}.", "{person:Lena} had her baby on Sunday."), []),
+        (("My {rel:cousin} {person:Lena} is {cond.o:pregnant}.", "{person:Lena} had her scan on Sunday."),
+         ["Lena (cousin) is pregnant"]),
+    ],
+)  # fmt: skip
+def test_a_new_dose_and_a_birth_retire_what_was(said: tuple[str, str], left: list[str]):
+    clock = [datetime(2026, 2, 1, 9, tzinfo=UTC)]
+    parts = {"embedder": FakeEmbedder(), "tokens": FakeTokens(), "reader": MarkedReader(*said), "background": False}
+    with tenuto.open("memory:", clock=lambda: clock[0], **parts) as store:
+        ana = store.user("ana")
+        for text in said:
+            ana.observe(marked(text)[0])
+            store.settle()
+            clock[0] += timedelta(days=9)
+        assert [one.content for one in ana.memories() if one.attribute != "relation"] == left

@@ -59,6 +59,12 @@ _PARTED = patterns.compile(
     r"\bhemos roto|\brompimos|\blo dejamos|\bon s'est séparés|\bon a rompu|\bterminámos|\bseparámo-nos)\b",
     "i",
 )
+_BORN = patterns.compile(
+    r"\b(?:had|has had|have had) (?:her|the|our|my|their|a) (?:\w+ )?(?:baby|babies|twins|boy|girl)\b|\bgave birth\b|"
+    r"\b(?:baby|twins) (?:is|are|was|were|has|have|'s)? ?(?:here|born|arrived)\b|\bentbunden\b|\bbaby (?:bekommen|ist da)\b|\bdio a luz\b|"
+    r"\btuvo (?:al|a la|su) beb[ée]\b|\ba accouché\b|\bdeu à luz\b|\bteve o beb[ée]\b",
+    "i",
+)
 _NOT_SO = patterns.compile(
     r"\?|\b(?:if|nearly|almost|might|may|could|would|should|want|wanted|wish|thinking|considering|never|not|don't|didn't|haven't|won't|can't|cannot|"
     r"will|going to|gonna|planning|about to|dream\w*|pretend\w*|joke|wenn|fast|vielleicht|möchte|will|würde|si|casi|quiero|quizás?|presque|voudrais|"
@@ -100,6 +106,8 @@ def endings_in(message: Marked) -> Iterator[Ending]:
                     subject=_subject(message, first + begins, last),
                     text=sentence.strip(),
                 )
+        if (born := _BORN.search(sentence)) and not _NOT_SO.search(sentence[: born.start()]):
+            yield Ending(kind="birth", what="", subject=_subject(message, first, last), text=sentence.strip())
         if _PARTED.search(sentence) and not _NOT_SO.search(sentence[: _start(_PARTED, sentence)]):
             named = [one.label for one in message.people if first <= one.start < last and one.named]
             yield Ending(kind="parted", what=named[0] if named else "", subject=SELF, text=sentence.strip())

@@ -17,7 +17,7 @@ from tenuto.language.detect import language_of
 from tenuto.language.medicines import health_words
 from tenuto.language.mentions import SELF, Mention, key
 from tenuto.language.missed_people import missed_people
-from tenuto.language.people import Person, in_turn, people_in
+from tenuto.language.people import Person, in_turn, names_treater, people_in
 from tenuto.language.pronouns import Subjects
 from tenuto.language.relations import is_relation_word
 from tenuto.language.safety import CALLED, plain_marks
@@ -230,11 +230,13 @@ class Marked:
         """A mark with the owner that its clause names; where it names nobody, the reader's word stands."""
         if mark.type not in _PERSONAL or self._answers(mark):
             return mark
+        if (known := self._takes(mark)) is not None and names_treater(self.sentence(mark)):
+            return replace(mark, owner="self" if known.id == SELF else "other")  # only who treats is named
         told = self.subjects.told(mark.start, patient=mark.type in _HEALTH)
         own, other = self.subjects.speaker_here(mark.start), self.subjects.anybody_here(mark.start)
         if told.sure or (told.own and not other) or (told.person is not None and other and not own):
             return replace(mark, owner="self" if told.own else "other")
-        if not own and not other and (known := self._takes(mark)) is not None:
+        if not own and not other and known is not None:
             return replace(mark, owner="self" if known.id == SELF else "other")
         return mark
 

@@ -12,6 +12,7 @@ from tenuto.language.doings import is_said, stems
 from tenuto.language.relations import only_one
 from tenuto.records.base import evolve
 from tenuto.records.memory import Kind, Memory, Status, Version
+from tenuto.text import patterns
 
 MOST = 3
 """Memories that one statement ends."""
@@ -21,6 +22,7 @@ _PARTNER = frozenset(
 _FAMILY = (
     frozenset(f"relation_{one}" for one in ("mother", "father", "mum", "dad", "mom", "wife", "husband")) | _PARTNER
 )
+_PREGNANT = patterns.compile(r"pregnan|expecting|schwanger|embaraz|enceinte|grávida", "i")
 _DOING_ATTRIBUTES = frozenset({"", "like", "project", "study", "goal", "employer", "job", "diet", "planned_event"})
 
 
@@ -42,6 +44,8 @@ def _of_kind(ending: Ending, memory: Memory) -> bool:
         return name == "pet"
     if subject_of(memory) != ending.subject:
         return False
+    if ending.kind == "birth":
+        return name == "condition" and bool(_PREGNANT.search(memory.value or ""))
     if ending.kind == "work":
         return name in ("employer", "job", "study") or (not name and memory.kind is Kind.HABIT)
     if ending.kind == "home":
@@ -52,6 +56,8 @@ def _of_kind(ending: Ending, memory: Memory) -> bool:
 def _about(ending: Ending, memory: Memory) -> bool:
     """Whether the memory speaks of the thing: every word of it, in any form."""
     wanted = stems(ending.what)
+    if ending.kind == "birth":
+        return True
     if ending.kind == "parted":
         return not wanted or all(is_said(word, stems(memory.content)) for word in wanted)
     said = stems((memory.value or "") if ending.kind == "death" else memory.content)
