@@ -218,10 +218,10 @@ def test_the_shell_is_told_the_commands(tmp_path: Path):
 
 # --- the library's options --------------------------------------------------------------------------------------------
 
-LEFT_OUT = {"remember": {"trust"}}
+LEFT_OUT = {"remember": {"trust"}, "forget": {"trust"}}
 """Whose word it is is written by code: what is typed at the command line is the user's."""
 NAMES = {"from_": "since", "type_": "type", "closing": "session_id"}
-OWN = {"user", "channel", "persona", "why", "wait", "json", "undo", "done", "cancel", "close"}
+OWN = {"user", "channel", "persona", "why", "wait", "json", "undo", "done", "cancel", "close", "named"}
 """Options of the command line itself."""
 
 

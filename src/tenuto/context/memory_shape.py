@@ -1,6 +1,7 @@
 """A context as the four parts that other programs know: recent messages, pins, summaries, tokens. Pure.
 
-It holds what the budget let in and the gate admitted, each as it is now; nothing else can enter by this way.
+It holds what the budget let in and the gate admitted, each as it is now; nothing else can enter by this way. A summary
+is listed also where the text leaves it out because its sentences stand there already.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from collections.abc import Iterable, Mapping
 
 from tenuto.context.gather import Gathered
 from tenuto.context.select import Record
-from tenuto.context.sheet import Frame
+from tenuto.context.sheet import SAYS_THE_SAME, Frame
 from tenuto.recall.gate import Admitted
 from tenuto.records.context import (
     Context,
     ConversationSummary,
+    Dropped,
     Included,
     MemoryContext,
     MessageWithImportance,
@@ -33,7 +35,8 @@ def memory_context(context: Context, found: Gathered, frame: Frame, recalled: It
     summaries: list[ConversationSummary] = []
     tokens = 0
     for block in context.blocks:
-        for item in block.items:
+        repeated = [one for one in block.dropped if one.why == SAYS_THE_SAME and one.kind in ("session", "summary")]
+        for item in (*block.items, *repeated):
             shown = _admitted(known, item, frame, block.name)
             if shown is None:
                 continue
@@ -69,7 +72,7 @@ def _known(found: Gathered, recalled: Iterable[Record]) -> dict[tuple[str, str],
 
 
 def _admitted(
-    known: Mapping[tuple[str, str], Record], item: Included, frame: Frame, block: str
+    known: Mapping[tuple[str, str], Record], item: Included | Dropped, frame: Frame, block: str
 ) -> Admitted[Record] | None:
     record = known.get((item.kind, item.id))
     if record is None or (isinstance(record, Message) and record.trust is Trust.EXTERNAL):

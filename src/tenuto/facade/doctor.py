@@ -38,7 +38,10 @@ def _embedder(deps: Deps) -> dict[str, Any]:
 
 
 def _jobs(deps: Deps, status: JobStatus) -> dict[str, Any]:
-    found = deps.store.jobs(status.value, limit=1000)
+    try:
+        found = deps.store.jobs(status.value, limit=1000)
+    except TenutoError as error:
+        return {"what": f"{status.value} jobs", "ok": False, "detail": error.message}
     detail = f"{len(found)}"
     if status is JobStatus.FAILED and found:
         detail += f", the newest: {found[0].kind}: {found[0].error}"

@@ -53,3 +53,17 @@ def test_whom_a_question_names_is_known_afterwards():
 def test_somebody_named_without_a_mark():
     said = "can I give Chidi paella when he's anaphylactic to {allergy.o:shellfish}?"
     assert contents(said) == ["Chidi is allergic to shellfish"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I can't eat {allergy.end:gluten} any more", "Is allergic to gluten"),
+        ("I'm no longer allergic to {allergy.end:eggs}", "Is no longer allergic to eggs"),
+        ("picked up the {med.end:warfarin} from the pharmacy, sorted", "Takes warfarin"),
+        ("they took me off the {med.end:warfarin}", "No longer takes warfarin"),
+        ("We moved to {home:Porto} today.", "Lives in Porto"),
+    ],
+)
+def test_nothing_life_critical_ends_without_a_word_that_says_so(text: str, said: str):
+    assert any(one.content.startswith(said) for one in read(text).candidates), read(text)

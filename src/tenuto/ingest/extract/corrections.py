@@ -19,7 +19,8 @@ _UNIT = patterns.compile(
 )
 _STOPPED = patterns.compile(
     r"\b(?:off|stop\w*|no longer|any ?more|came off|quit|without|abgesetzt|nicht mehr|ya no|dejó|dejé|ne .{1,12} plus|arrêt\w*|já não|deixou|"
-    r"parou|instead of|from)\b",
+    r"parou|instead of|(?:switch\w*|swap\w*|chang\w*|mov\w*) from|finish\w*|done with|(?:gave|given) up|drop\w*|cut out|discontinu\w*|over|"
+    r"kein\w*|terminé|acabé|fini|acabei|suspend\w*)\b",
     "i",
 )
 _INSTEAD = patterns.compile(
@@ -208,16 +209,20 @@ def _goes_on(text: str, at: int) -> bool:
     return decimal and at + 1 < len(text) and text[at + 1].isdigit()
 
 
-_NO_MORE = patterns.compile(
-    r"\b(?:no longer|any ?more|used to|outgr\w+|gr[eo]wn? out|not allergic|nicht mehr|fruher|ya no|antes|ne \w+ plus|n'\w+ plus|ja nao|went away|gone)\b",
+_ALLERGY_OVER = patterns.compile(
+    r"\boutgr\w+|\bgr[eo]wn? out|\bwent away|\bgone\b|\bused to\b|\bfrüher\b|\bantes\b|"
+    r"(?:\bno longer|\bnot|n't|\bnicht mehr|\bnicht|\bya no|\bno|\bplus|\bpas|\bjá não|\bnão)\b.{0,24}(?:allerg|alérg|intoler)|"
+    r"(?:allerg|alérg|intoler).{0,24}\b(?:any ?more|mehr|más|plus|mais)\b|"
+    r"\b(?:can|kann|puede|puedo|peut|peux|pode|posso)\b.{0,30}\b(?:again|wieder|de nuevo|otra vez|à nouveau|de novo)\b",
     "i",
 )
+"""Words without which nobody says that an allergy is over: "can't eat gluten any more" says that it began."""
 
 
 def _state(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int]) -> Mark:
     if mark.type == "med":
         return _medicine(text, mark, marks, span)
-    if mark.type == "allergy" and mark.state == "end" and not _NO_MORE.search(text[span[0] : span[1]]):
+    if mark.type == "allergy" and mark.state == "end" and not _ALLERGY_OVER.search(text[span[0] : span[1]]):
         return replace(mark, state="now")  # "never again" ends the eating, not the allergy
     if mark.type == "home" and mark.state in ("end", "plan"):
         before, after = text[max(0, mark.start - 48) : mark.start], text[mark.end : mark.end + 32]
@@ -242,8 +247,7 @@ def _medicine(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int
     to = _SWAPPED_TO.search(before) or (before.endswith("auf ") and _SWAPPED_AFTER.match(after))
     if mark.state == "end" and to:
         return replace(mark, state="now")
-    dosed = any(one.type == "dose" and mark.end <= one.start < span[1] for one in marks)
-    if mark.state == "end" and dosed and not others and not _STOPPED.search(text[span[0] : span[1]]):
+    if mark.state == "end" and not others and not _STOPPED.search(text[span[0] : span[1]]):
         return replace(mark, state="now")
     return mark
 
@@ -280,6 +284,14 @@ def past_age(text: str, mark: Mark) -> bool:
     return mark.type == "age" and bool(_AGE_THEN.search(text[max(0, mark.start - 32) : mark.start]))
 
 
+_NO_PERSON = frozenset({"home", "origin", "job", "employer", "med", "allergy", "cond"})
+_PLACED = patterns.compile(
+    r"\b(?:mov(?:e|ed|ing)|liv(?:e|es|ed|ing)|settl\w+|based) (?:back )?(?:to|in) $|\b(?:nach|wohn\w* in|vive en|mudé a) $",
+    "i",
+)
+"""What stands before a place, and never before a person."""
+
+
 def plausible(
     text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int], known: frozenset[str], *, asked: bool = False
 ) -> bool:
@@ -287,9 +299,11 @@ def plausible(
 
     ``asked``: it answers the question what somebody takes."""
     said = text[mark.start : mark.end].strip(" ,.;:!?")
-    if mark.type in ("home", "origin", "job", "employer", "med", "allergy", "cond") and said.casefold() in known:
+    placed = mark.type in ("home", "origin") and bool(_PLACED.search(text[max(0, mark.start - 24) : mark.start]))
+    if mark.type in _NO_PERSON and said.casefold() in known and not placed:
         return False
-    if mark.type == "home" and mark.state == "now" and _FOR_NOW.match(text[mark.end : span[1]]):
+    moved = mark.type == "home" and bool(_MOVED_TO.search(text[max(0, mark.start - 48) : mark.start]))
+    if mark.type == "home" and mark.state == "now" and not moved and _FOR_NOW.match(text[mark.end : span[1]]):
         return False
     if past_age(text, mark) or (mark.type == "cond" and said.casefold() in word_list("body_parts")):
         return False

@@ -29,6 +29,7 @@ WAIT_SECONDS = 60
 @click.option("--session", metavar="ID", help="Your own id of the session.")
 @click.option("--thinking", help="What the model thought before it said this.")
 @click.option("--model", help="The model that said it.")
+@click.option("--tokens", type=click.IntRange(min=0), help="What the model used for it.")
 @click.option("--metadata", metavar="JSON", help="A table of your own to keep with it.")
 @click.option("--wait/--no-wait", default=True, help="Wait until it is worked on, and show what was kept (default).")
 @click.pass_obj
