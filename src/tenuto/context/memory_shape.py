@@ -36,7 +36,8 @@ def memory_context(context: Context, found: Gathered, frame: Frame, recalled: It
     tokens = 0
     for block in context.blocks:
         repeated = [one for one in block.dropped if one.why == SAYS_THE_SAME and one.kind in ("session", "summary")]
-        for item in (*block.items, *repeated):
+        items: list[Included | Dropped] = [*block.items, *repeated]
+        for item in items:
             shown = _admitted(known, item, frame, block.name)
             if shown is None:
                 continue

@@ -153,7 +153,7 @@ _OTHER_LANGUAGES: tuple[tuple[Wish, patterns.Pattern], ...] = (
         Wish.FORGET,
         patterns.compile(
             rf"^(?:bitte |por favor,? |s'il te plaît,? )?(?:vergiss|olvida|olvídate de|oublie|esque[cç][ea]s?|apaga|lösch\w*|borra|efface)"
-            rf"(?: bitte)?,? (?:{_THING}\b.{{0,24}}$|(?:über |lo de |lo que (?:te )?dije (?:de|sobre) |ce que j'ai dit (?:de|sur) |"
+            rf"(?: bitte)?,? (?:{_THING}\b.{{0,24}}$|(?:über |dass |que |qu'|lo de |lo que (?:te )?dije (?:de|sobre) |ce que j'ai dit (?:de|sur) |"
             rf"o que (?:eu )?(?:te )?disse (?:sobre|da|do|de) |was ich (?:über|von) |a história (?:da|do) )(?P<about>.+))",
             "i",
         ),

@@ -81,7 +81,7 @@ class _Reading(Marked):
     def __init__(self, exchange: Exchange, marks: Sequence[Mark], policy: MemoryPolicy) -> None:
         super().__init__(exchange, marks, policy)
         self.wishes = naming(wishes_in(self.text, self.marks, self.spans), exchange.people) if self.own else ()
-        self.private = privately(self.marks)
+        self.private = privately(self.wishes, self.marks)
         self.candidates: list[Candidate] = []
         self.unkept: list[Unkept] = []
         self.seen: set[tuple[str, str | None, str | None, str]] = set()

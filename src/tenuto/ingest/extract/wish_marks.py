@@ -188,8 +188,9 @@ def _statement(text: str, mark: Mark, span: tuple[int, int]) -> str:
     return rest if len(rest.split()) > 1 else text[: span[0]].strip(" ,:;.!?-\n")
 
 
-def privately(marks: Sequence[Mark]) -> bool:
-    return any(one.type == "private" for one in marks)
+def privately(wishes: Sequence[Consent], marks: Sequence[Mark]) -> bool:
+    """Whether what a message says stays with the persona that heard it."""
+    return any(one.wish is Wish.PRIVATE for one in wishes) or any(one.type == "private" for one in marks)
 
 
 def unsaved(wishes: Sequence[Consent]) -> bool:
