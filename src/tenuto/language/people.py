@@ -56,9 +56,7 @@ class Person:
         )
 
 
-_PROFESSIONAL = frozenset(
-    ["gp", "dentist", "therapist", "neurologist", "cardiologist", "nurse", "carer"]
-)  # fmt: skip
+_PROFESSIONAL = frozenset({"gp", "dentist", "therapist", "neurologist", "cardiologist", "nurse", "carer"})
 _TITLE = patterns.compile(
     r"^(?:dr|prof|nurse|doctor|professor|frau dr|herr dr|dra|doctora|docteur|doutora?|doktor)\b|"
     r"(?:nurse|doctor|pharmacist|physio\w*|consultant|surgeon|midwife|paramedic|locum|ärztin|arzt|apotheker\w*|médic\w+|enfermer\w+|"
