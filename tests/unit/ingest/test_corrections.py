@@ -63,7 +63,9 @@ def test_somebody_named_without_a_mark():
         ("picked up the {med.end:warfarin} from the pharmacy, sorted", "Takes warfarin"),
         ("they took me off the {med.end:warfarin}", "No longer takes warfarin"),
         ("We moved to {home:Porto} today.", "Lives in Porto"),
+        ("First days at {employer.end:Hill Mill} done.", "Works at Hill Mill"),
+        ("my last day at {employer.end:Hill Mill}", "No longer works at Hill Mill"),
     ],
 )
-def test_nothing_life_critical_ends_without_a_word_that_says_so(text: str, said: str):
+def test_nothing_that_matters_ends_without_a_word_that_says_so(text: str, said: str):
     assert any(one.content.startswith(said) for one in read(text).candidates), read(text)

@@ -209,6 +209,13 @@ def _goes_on(text: str, at: int) -> bool:
     return decimal and at + 1 < len(text) and text[at + 1].isdigit()
 
 
+_JOB_OVER = patterns.compile(
+    r"\b(?:left|leav\w+|quit\w*|last|final|former\w*|ex|old|previous|no longer|not|any ?more|resign\w*|fired|sacked|laid off|redundan\w*|notice|used to|"
+    r"stop\w*|retir\w*|was|were|been|had|gave up|instead|from|until|goodbye|bye|kündig\w*|gekündigt|nicht mehr|früher|ehemalig\w*|letzte\w*|war|verlass\w*|"
+    r"ya no|dej\w+|antes|renunci\w*|último|era|plus|quitt\w+|ancien\w*|dernier|était|já não|deix\w+|saí\w*|antig\w+)\b|n't\b|-ed\b",
+    "i",
+)
+"""Words without which no work is over: "first days at the mill done" says that it began."""
 _ALLERGY_OVER = patterns.compile(
     r"\boutgr\w+|\bgr[eo]wn? out|\bwent away|\bgone\b|\bused to\b|\bfrüher\b|\bantes\b|"
     r"(?:\bno longer|\bnot|n't|\bnicht mehr|\bnicht|\bya no|\bno|\bplus|\bpas|\bjá não|\bnão)\b.{0,24}(?:allerg|alérg|intoler)|"
@@ -224,6 +231,8 @@ def _state(text: str, mark: Mark, marks: Sequence[Mark], span: tuple[int, int]) 
         return _medicine(text, mark, marks, span)
     if mark.type == "allergy" and mark.state == "end" and not _ALLERGY_OVER.search(text[span[0] : span[1]]):
         return replace(mark, state="now")  # "never again" ends the eating, not the allergy
+    if mark.type in ("job", "employer") and mark.state == "end" and not _JOB_OVER.search(text[span[0] : span[1]]):
+        return replace(mark, state="now")
     if mark.type == "home" and mark.state in ("end", "plan"):
         before, after = text[max(0, mark.start - 48) : mark.start], text[mark.end : mark.end + 32]
         german = before.endswith(" nach ") and _MOVED_AFTER.match(after)
@@ -284,6 +293,7 @@ def past_age(text: str, mark: Mark) -> bool:
     return mark.type == "age" and bool(_AGE_THEN.search(text[max(0, mark.start - 32) : mark.start]))
 
 
+_SIDE = patterns.compile(r"^(?:my |the )?(?:left|right|linke\w*|rechte\w*) ", "i")
 _NO_PERSON = frozenset({"home", "origin", "job", "employer", "med", "allergy", "cond"})
 _PLACED = patterns.compile(
     r"\b(?:mov(?:e|ed|ing)|liv(?:e|es|ed|ing)|settl\w+|based) (?:back )?(?:to|in) $|\b(?:nach|wohn\w* in|vive en|mudé a) $",
@@ -305,7 +315,7 @@ def plausible(
     moved = mark.type == "home" and bool(_MOVED_TO.search(text[max(0, mark.start - 48) : mark.start]))
     if mark.type == "home" and mark.state == "now" and not moved and _FOR_NOW.match(text[mark.end : span[1]]):
         return False
-    if past_age(text, mark) or (mark.type == "cond" and said.casefold() in word_list("body_parts")):
+    if past_age(text, mark) or (mark.type == "cond" and _SIDE.sub("", said.casefold()) in word_list("body_parts")):
         return False
     if mark.type != "med" or any(is_medicine(word) for word in said.split()):
         return True
